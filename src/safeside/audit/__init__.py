@@ -1,0 +1,1 @@
+"""Exact enumeration of ordered neighbours, and statistical tests of samplers."""

@@ -1,0 +1,61 @@
+"""What every command shares: one console, one way to fail, one way to show progress."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from rich.console import Console
+from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bar
+
+from safeside.errors import SafesideError
+from safeside.progress import Progress
+
+out: Final = Console(highlight=False, soft_wrap=True)
+err: Final = Console(stderr=True, highlight=False, soft_wrap=True)
+
+BAD_INPUT: Final = 2
+VIOLATION: Final = 1
+_SHOW_AFTER_SECONDS: Final = 1.0
+
+
+def fail(error: SafesideError) -> int:
+    """Print what happened and what to do next; the exit code."""
+    err.print(f"[bold red]Stopped.[/] {_plain(error.what)}")
+    err.print(f"[bold]What to do:[/] {_plain(error.do)}")
+    return BAD_INPUT
+
+
+def print_json(value: Any) -> None:
+    """Machine-readable output, and nothing else, on standard output."""
+    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def _plain(text: str) -> str:
+    return text.replace("[", "\\[")
+
+
+@contextmanager
+def spinner() -> Iterator[Progress]:
+    """A progress bar on standard error that appears once the work has lasted a second."""
+    bar = Bar(TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), console=err, transient=True)
+    task = bar.add_task("", total=None)
+    began = time.monotonic()
+    shown = False
+
+    def report(done: float | None, what: str) -> None:
+        nonlocal shown
+        bar.update(task, description=what, completed=done or 0.0, total=None if done is None else 1.0)
+        if not shown and time.monotonic() - began > _SHOW_AFTER_SECONDS:
+            bar.start()
+            shown = True
+
+    try:
+        yield report
+    finally:
+        bar.stop()

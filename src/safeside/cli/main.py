@@ -1,0 +1,54 @@
+"""The `safeside` command: every subcommand registered, every deliberate error made readable."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from typing import Final
+
+import typer
+
+from safeside.cli.console import err, fail
+from safeside.errors import SafesideError
+
+COMMANDS: Final = (
+    "plan",
+    "audit",
+    "explain",
+    "generate",
+    "check",
+    "init",
+    "key",
+    "ledger",
+    "publish",
+    "reproduce",
+)
+
+
+def build() -> typer.Typer:
+    """The application with all its commands."""
+    app = typer.Typer(
+        name="safeside",
+        help='Publish "at most t known infected people were here", and never be wrong when you say so.',
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="rich",
+    )
+    for name in COMMANDS:
+        module = f"safeside.cli.{name}"
+        if importlib.util.find_spec(module) is not None:
+            importlib.import_module(module).register(app)
+    return app
+
+
+def main() -> None:
+    """Run the command line; 0 done, 1 a check found a violation, 2 bad input or refused."""
+    try:
+        build()()
+    except SafesideError as error:
+        sys.exit(fail(error))
+    except KeyboardInterrupt:
+        err.print("Interrupted. Nothing was published.")
+        sys.exit(130)

@@ -1,0 +1,1 @@
+""" "At most t" and "at least t": sanitizers, alpha, beta, bounds, planning."""

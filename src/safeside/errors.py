@@ -1,0 +1,140 @@
+"""Every error safeside raises on purpose.
+
+Each says what happened and what to do next, and never quotes private data::
+
+    SafesideError
+    ├── BadNumber            a number that cannot be an epsilon, delta, alpha, beta ...
+    ├── BadCounts            counts that are negative, not whole, too large, empty ...
+    ├── PrivacyError         a guarantee that would not hold
+    │   ├── UnknownPolicy
+    │   ├── NotMonotone      one-sided noise asked for a query that has no direction
+    │   ├── NoRoom           targets that cover everywhere a person could be
+    │   └── SimulationOnly   seeded noise where a real release was asked for
+    ├── InputError           visits, places or windows that cannot be counted for certain
+    │   ├── BadFile
+    │   ├── BadQuestion
+    │   └── MissingExtra     an optional package is not installed
+    ├── LedgerError          the account of what was spent
+    │   ├── OverBudget
+    │   ├── LedgerMissing
+    │   ├── LedgerTampered
+    │   ├── LedgerForked
+    │   ├── RequestConflict  a request id used again for another question
+    │   └── StoreUnavailable
+    └── ReleaseError         writing, signing or verifying what is published
+        ├── CannotWrite
+        ├── BadSignature
+        └── BadRelease
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+
+class SafesideError(Exception):
+    """Base of every deliberate error: `what` happened and what to `do` next."""
+
+    def __init__(self, what: str, do: str) -> None:
+        super().__init__(what, do)
+        self.what = what
+        self.do = do
+
+    def __str__(self) -> str:
+        return f"{self.what}\nWhat to do: {self.do}"
+
+
+class BadNumber(SafesideError, ValueError):
+    """A value that is not an exact number in the range its role needs."""
+
+
+class BadCounts(SafesideError, ValueError):
+    """Counts that cannot be counts of people."""
+
+
+class PrivacyError(SafesideError):
+    """What was asked would not keep the promise it carries."""
+
+
+class UnknownPolicy(PrivacyError, KeyError):
+    """A proposition or policy name that nobody declared."""
+
+    __str__ = SafesideError.__str__
+
+
+class NotMonotone(PrivacyError):
+    """One-sided noise was asked for a query that is neither decreasing nor increasing."""
+
+
+class NoRoom(PrivacyError):
+    """The targets leave a person nowhere else to be, so the guarantee would be empty."""
+
+
+class SimulationOnly(PrivacyError):
+    """Something made with seeded noise was offered where only real noise is allowed."""
+
+
+class InputError(SafesideError):
+    """Input from which people cannot be counted for certain."""
+
+
+class BadFile(InputError):
+    """A visits or places file with rows that stop the work."""
+
+
+class BadQuestion(InputError):
+    """A window, threshold, column or option that does not make a question."""
+
+
+class MissingExtra(InputError):
+    """An optional package is needed for this and is not installed."""
+
+
+class LedgerError(SafesideError):
+    """The ledger refuses, or cannot be trusted or reached."""
+
+
+class OverBudget(LedgerError):
+    """The release would spend more than is left."""
+
+    def __init__(self, what: str, do: str, *, requested: Fraction, remaining: Fraction) -> None:
+        super().__init__(what, do)
+        self.requested = requested
+        self.remaining = remaining
+        self.difference = requested - remaining
+
+
+class LedgerMissing(LedgerError):
+    """No ledger or dataset of that name; `publish` never creates one."""
+
+
+class LedgerTampered(LedgerError):
+    """The chain of events does not add up."""
+
+
+class LedgerForked(LedgerError):
+    """Releases exist that this ledger does not know: it was restored or copied."""
+
+
+class RequestConflict(LedgerError):
+    """The same request id came with another question."""
+
+
+class StoreUnavailable(LedgerError):
+    """The database cannot be reached or went away."""
+
+
+class ReleaseError(SafesideError):
+    """A release that cannot be written, signed or verified."""
+
+
+class CannotWrite(ReleaseError):
+    """The output directory cannot be written."""
+
+
+class BadSignature(ReleaseError):
+    """The signature does not belong to this release and key."""
+
+
+class BadRelease(ReleaseError):
+    """A release whose files do not agree with its manifest or with themselves."""

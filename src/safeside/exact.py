@@ -1,0 +1,232 @@
+"""Exact numbers: rational in, certified out.
+
+Privacy parameters are held as `Fraction`. What is not rational (powers of e) is evaluated as a *ball*, an
+interval of arbitrary precision that is proved to contain the true value; a comparison that a ball cannot
+decide is repeated at twice the precision. Nothing here is ever rounded in a direction nobody chose.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from decimal import Decimal
+from fractions import Fraction
+from typing import Final
+
+from flint import arb, ctx, fmpq, fmpz
+
+from safeside.errors import BadNumber
+
+Number = int | float | str | Decimal | Fraction
+Ball = arb
+Term = Callable[[], Ball]
+"""An expression, evaluated anew at whatever precision is being worked at."""
+
+PMF_BITS: Final = 256
+"""Precision at which probabilities are evaluated for audits and reports."""
+_FIRST_BITS: Final = 128
+_MOST_BITS: Final = 1 << 20
+
+# The library's working precision is one global setting, so only one thread may work at a time.
+_lock = threading.RLock()
+
+
+def exact(value: Number, name: str = "the number") -> Fraction:
+    """The one gate: `value` as the exact rational it was written as.
+
+    A float is taken as its shortest decimal, so 0.1 means one tenth.
+    """
+    if isinstance(value, bool):
+        raise BadNumber(f"{name} is {value}, a truth value, not a number.", f"Give {name} as a number.")
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise BadNumber(f"{name} is {value}.", f"Give {name} as a finite number.")
+        return Fraction(repr(float(value)))
+    if isinstance(value, str):
+        try:
+            return Fraction(value.strip())
+        except (ValueError, ZeroDivisionError):
+            raise BadNumber(
+                f"{name} is not a number that can be read exactly.",
+                f"Write {name} as a decimal (0.1), in scientific notation (1e-6) or as a fraction (1/3).",
+            ) from None
+    if isinstance(value, Decimal):
+        if not value.is_finite():
+            raise BadNumber(f"{name} is {value}.", f"Give {name} as a finite number.")
+        return Fraction(value)
+    if isinstance(value, Fraction):
+        return value
+    if isinstance(value, int) or hasattr(value, "__index__"):
+        return Fraction(int(value))
+    raise BadNumber(
+        f"{name} is a {type(value).__name__}.",
+        f"Give {name} as an int, a decimal string, a Decimal, a Fraction or a float.",
+    )
+
+
+def positive(value: Number, name: str) -> Fraction:
+    """An exact number above zero."""
+    number = exact(value, name)
+    if number <= 0:
+        raise BadNumber(f"{name} is {show(number)}.", f"Give {name} above zero.")
+    return number
+
+
+def epsilon(value: Number, name: str = "epsilon") -> Fraction:
+    """A privacy budget: above zero."""
+    return positive(value, name)
+
+
+def error_rate(value: Number, name: str) -> Fraction:
+    """A delta or an alpha: at least 0 and below 1."""
+    number = exact(value, name)
+    if not 0 <= number < 1:
+        raise BadNumber(f"{name} is {show(number)}.", f"Give {name} at least 0 and below 1.")
+    return number
+
+
+def delta(value: Number) -> Fraction:
+    """The probability with which a guarantee may fail: in [0, 1)."""
+    return error_rate(value, "delta")
+
+
+def alpha(value: Number) -> Fraction:
+    """The probability of a wrong True: in [0, 1)."""
+    return error_rate(value, "alpha")
+
+
+def beta(value: Number) -> Fraction:
+    """The probability of a right True that is wanted: above 0 and at most 1."""
+    number = exact(value, "beta")
+    if not 0 < number <= 1:
+        raise BadNumber(f"beta is {show(number)}.", "Give beta above 0 and at most 1.")
+    return number
+
+
+def whole(value: object, name: str, *, least: int = 0) -> int:
+    """A whole number that is at least `least`; a threshold, a number of people, a sensitivity."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise BadNumber(f"{name} is a {type(value).__name__}.", f"Give {name} as a whole number.")
+    number = int(value.__index__())
+    if number < least:
+        raise BadNumber(f"{name} is {number}.", f"Give {name} as a whole number of at least {least}.")
+    return number
+
+
+def show(number: Fraction) -> str:
+    """The number in full: a decimal where it has an end, a fraction where it has none."""
+    rest = number.denominator
+    twos = (rest & -rest).bit_length() - 1
+    rest >>= twos
+    fives = 0
+    while rest % 5 == 0:
+        rest //= 5
+        fives += 1
+    if rest != 1:
+        return f"{number.numerator}/{number.denominator}"
+    digits = max(twos, fives)
+    if digits == 0:
+        return str(number.numerator)
+    scaled = abs(number.numerator) * 10**digits // number.denominator
+    text = str(scaled).rjust(digits + 1, "0")
+    sign = "-" if number < 0 else ""
+    return f"{sign}{text[:-digits]}.{text[-digits:]}"
+
+
+@contextmanager
+def precision(bits: int) -> Iterator[None]:
+    """Work at `bits` of precision inside the block."""
+    with _lock, ctx.workprec(bits):
+        yield
+
+
+def ball(number: Fraction | int) -> Ball:
+    """A rational as a ball at the working precision."""
+    number = Fraction(number)
+    return arb(fmpq(fmpz(number.numerator), fmpz(number.denominator)))
+
+
+def exp(number: Fraction | int) -> Ball:
+    """e to a rational power, as a ball at the working precision."""
+    return ball(number).exp()
+
+
+def evaluate(term: Term, bits: int = PMF_BITS) -> Ball:
+    """The term at a fixed precision."""
+    with precision(bits):
+        return term()
+
+
+def at_most(left: Term, right: Term) -> bool:
+    """Whether left <= right, for certain; precision is raised until the balls decide."""
+    bits = _FIRST_BITS
+    while bits <= _MOST_BITS:
+        with precision(bits):
+            a, b = left(), right()
+            if a <= b:
+                return True
+            if a > b:
+                return False
+        bits *= 2
+    raise BadNumber(
+        f"Two numbers agree to {_MOST_BITS} bits and cannot be put in order.",
+        "Change one of the parameters slightly: they lie on a boundary.",
+    )
+
+
+def ceiling(term: Term) -> int:
+    """The least whole number not below the term, for certain."""
+    bits = _FIRST_BITS
+    while bits <= _MOST_BITS:
+        with precision(bits):
+            value = term().ceil().unique_fmpz()
+        if value is not None:
+            return int(value)
+        bits *= 2
+    raise BadNumber(
+        f"A number lies within {_MOST_BITS} bits of a whole number and cannot be rounded safely.",
+        "Change one of the parameters slightly: they lie on a boundary.",
+    )
+
+
+def least_power(rate: Fraction, bound: Fraction) -> int:
+    """The least m >= 0 with e^(-rate m) <= bound, for rate > 0 and 0 < bound."""
+    if bound >= 1:
+        return 0
+    if bound <= 0:
+        raise BadNumber("No power of e is zero.", "Give a bound (alpha, 1 - confidence) above zero.")
+    return ceiling(lambda: -ball(bound).log() / ball(rate))
+
+
+def upper(value: Ball) -> Fraction:
+    """A rational not below anything in the ball."""
+    with precision(2 * PMF_BITS):
+        mantissa, exponent = value.upper().man_exp()
+    return _dyadic(int(mantissa), int(exponent))
+
+
+def lower(value: Ball) -> Fraction:
+    """A rational not above anything in the ball."""
+    with precision(2 * PMF_BITS):
+        mantissa, exponent = value.lower().man_exp()
+    return _dyadic(int(mantissa), int(exponent))
+
+
+def _dyadic(mantissa: int, exponent: int) -> Fraction:
+    return Fraction(mantissa) * Fraction(2) ** exponent
+
+
+def float_up(value: Ball | Fraction) -> float:
+    """The least float that is not below the value."""
+    bound = value if isinstance(value, Fraction) else upper(value)
+    near = float(bound)
+    return near if Fraction(near) >= bound else math.nextafter(near, math.inf)
+
+
+def float_down(value: Ball | Fraction) -> float:
+    """The greatest float that is not above the value."""
+    bound = value if isinstance(value, Fraction) else lower(value)
+    near = float(bound)
+    return near if Fraction(near) <= bound else math.nextafter(near, -math.inf)

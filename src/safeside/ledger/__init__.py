@@ -1,0 +1,1 @@
+"""What was spent: events, budget arithmetic, stores; reserve, draw, commit."""

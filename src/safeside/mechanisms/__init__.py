@@ -1,0 +1,1 @@
+"""Mechanisms, one idea a file: each has release(), a guarantee, an exact pmf() and error bounds."""

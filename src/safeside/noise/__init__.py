@@ -1,0 +1,1 @@
+"""Entropy and exact integer samplers; knows nothing of privacy."""

@@ -1,0 +1,1 @@
+"""The definitions: policies, relations on records, guarantees, composition, risk."""

@@ -1,0 +1,1 @@
+"""Publishing: artefacts, signing, verifying."""

@@ -1,0 +1,1 @@
+"""The synthetic city and the experiments of the paper, one module a figure."""

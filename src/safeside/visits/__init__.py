@@ -1,0 +1,1 @@
+"""The data model, readers and checks; counting people per target on any engine."""
