@@ -230,3 +230,21 @@ def float_down(value: Ball | Fraction) -> float:
     bound = value if isinstance(value, Fraction) else lower(value)
     near = float(bound)
     return near if Fraction(near) <= bound else math.nextafter(near, -math.inf)
+
+
+def round_up(term: Term, digits: int) -> Fraction:
+    """The term rounded up to `digits` decimals, for certain; the term may not itself be such a decimal."""
+    scale = 10**digits
+    return Fraction(ceiling(lambda: term() * scale), scale)
+
+
+def exp_up(number: Fraction, digits: int = 5) -> str:
+    """e to a number of at least 0, written with `digits` significant digits and rounded up."""
+    if number == 0:
+        return "1"
+    power = -ceiling(lambda: -(ball(number) / ball(10).log()))
+    shift = Fraction(10) ** (digits - 1 - power)
+    leading = ceiling(lambda: exp(number) * ball(shift))
+    if power < digits + 2:
+        return show(Fraction(leading) / shift)
+    return f"{show(Fraction(leading, 10 ** (digits - 1)))} x 10^{power}"

@@ -1,0 +1,124 @@
+"""A guarantee: what is promised of one release, how two of them add up, and the sentence that says so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fractions import Fraction
+
+from safeside import exact
+from safeside.errors import PrivacyError
+from safeside.privacy.policy import Policy
+
+
+class Neighbours(StrEnum):
+    """Which pairs of datasets are compared."""
+
+    REPLACE = "replace"
+    """One record is replaced by another; where there is a policy, only in the direction it allows."""
+    ADD_REMOVE = "add or remove"
+    """One person is added or removed."""
+
+
+class Direction(StrEnum):
+    """Where a query can move along an allowed step of the policy, and so which side noise must take."""
+
+    DECREASING = "decreasing"
+    INCREASING = "increasing"
+    NEITHER = "neither"
+
+
+class Unit(StrEnum):
+    """Whose data one step of the neighbour relation changes."""
+
+    PERSON = "person"
+    PERSON_DAY = "person-day"
+    PERSON_WEEK = "person-week"
+
+
+_WHOSE = {
+    Unit.PERSON: "one person's whole record",
+    Unit.PERSON_DAY: "one person's record of one day",
+    Unit.PERSON_WEEK: "one person's record of one week",
+}
+_WHO = {
+    Unit.PERSON: "one person",
+    Unit.PERSON_DAY: "one person's day",
+    Unit.PERSON_WEEK: "one person's week",
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Guarantee:
+    """(epsilon, policy)-ADP; with the empty policy (epsilon, delta)-DP.
+
+    `direction` is not part of the promise to the person: it tells the reader on which side the answer may
+    err, and is carried along so that a decision can refuse to be called certain.
+    """
+
+    epsilon: Fraction
+    delta: Fraction = Fraction(0)
+    policy: Policy = field(default_factory=Policy.none)
+    neighbours: Neighbours = Neighbours.REPLACE
+    unit: Unit = Unit.PERSON
+    direction: Direction = Direction.NEITHER
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", exact.epsilon(self.epsilon))
+        object.__setattr__(self, "delta", exact.delta(self.delta))
+        if self.neighbours is Neighbours.ADD_REMOVE and len(self.policy):
+            raise PrivacyError(
+                "A policy speaks of replacing a record, and was given together with adding or removing one.",
+                "Use Neighbours.REPLACE with the policy, or Policy.none() with Neighbours.ADD_REMOVE.",
+            )
+
+    def then(self, other: Guarantee) -> Guarantee:
+        """Both releases together: budgets add, policies unite.
+
+        The second may be chosen from the first one's output, provided its policy is united over every choice
+        that could have been made: fix the policy before the first question.
+        """
+        self._require_same(other)
+        if self.delta + other.delta >= 1:
+            raise PrivacyError(
+                "The probabilities of failure add up to 1 or more, so nothing would be promised.",
+                "Use smaller deltas, or fewer releases.",
+            )
+        same = self.direction is other.direction
+        return Guarantee(
+            epsilon=self.epsilon + other.epsilon,
+            delta=self.delta + other.delta,
+            policy=self.policy | other.policy,
+            neighbours=self.neighbours,
+            unit=self.unit,
+            direction=self.direction if same else Direction.NEITHER,
+        )
+
+    def _require_same(self, other: Guarantee) -> None:
+        if self.neighbours is not other.neighbours:
+            raise PrivacyError(
+                f"One guarantee compares datasets by {self.neighbours}, the other by {other.neighbours}: "
+                "their budgets are not in the same currency.",
+                "Use safeside.privacy.account.standing, which converts each release before it adds them.",
+            )
+        if self.unit is not other.unit:
+            raise PrivacyError(
+                f"One guarantee protects a {self.unit}, the other a {other.unit}: they do not add up.",
+                "State both for the same unit, or keep a ledger for each unit.",
+            )
+
+    def sentence(self) -> str:
+        """The promise in one plain sentence; e^epsilon is rounded up."""
+        factor = f"{exact.exp_up(self.epsilon)} (e^{exact.show(self.epsilon)}, rounded up)"
+        what = f"Whatever is published is at most {factor} times as probable as it would be"
+        failing = f", apart from a probability of at most {exact.show(self.delta)}" if self.delta else ""
+        if self.neighbours is Neighbours.ADD_REMOVE:
+            return f"{what} with {_WHO[self.unit]} added or removed{failing}."
+        other = f"{what} had {_WHOSE[self.unit]} been any other"
+        if not len(self.policy):
+            return f"{other}{failing}."
+        given_up = self.policy.sentence()
+        return (
+            f"{other} of which every fact given up by the policy is still true where it was{failing}; "
+            f"{given_up[:1].lower()}{given_up[1:]}"
+        )

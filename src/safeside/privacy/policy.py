@@ -1,0 +1,128 @@
+"""Policies: the facts about a person that are *not* secret where they are true.
+
+A policy is a set of propositions on one record. Each says "if this is true of you, that may leak". Fewer
+propositions, stronger protection; the empty policy is ordinary differential privacy. A policy is held by the
+names of its propositions, so that two policies can be united and compared whoever wrote them, and so that a
+hundred thousand places cost no more than a set of a hundred thousand strings.
+"""
+
+from __future__ import annotations
+
+import difflib
+import heapq
+from collections.abc import Iterable
+from dataclasses import dataclass
+from json.encoder import encode_basestring
+from typing import Final
+
+from safeside.errors import UnknownPolicy
+
+NOT: Final = "not "
+"""What a negation begins with: the proposition `not A` is the negation of the atom `A`."""
+_NAMES_SHOWN: Final = 3
+_SUGGESTIONS: Final = 3
+
+
+def visited(target: str, window: str) -> str:
+    """The atom "visited TARGET in WINDOW", by the name under which it is counted.
+
+    The target is quoted so that no two pairs of target and window share a name: two propositions that were
+    taken for one would make the policy look smaller, and so the promise stronger, than it is.
+    """
+    return f"{encode_basestring(target)} in {window}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Proposition:
+    """A fact that may be true of one record, by name and in a plain sentence."""
+
+    name: str
+    sentence: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, repr=False)
+class Policy:
+    """A set of propositions, by name. Build it with `none`, `not_visited` or `Vocabulary.policy`."""
+
+    propositions: frozenset[str]
+
+    @classmethod
+    def none(cls) -> Policy:
+        """Nothing may leak: ordinary differential privacy."""
+        return cls(propositions=frozenset())
+
+    @classmethod
+    def not_visited(cls, targets: Iterable[str], window: str) -> Policy:
+        """The product's policy: one proposition for each condition counted, windows included."""
+        return cls(propositions=frozenset(NOT + visited(target, window) for target in targets))
+
+    def __or__(self, other: Policy) -> Policy:
+        """Both sets of facts may leak; composition unites policies in this way."""
+        if self.propositions >= other.propositions:
+            return self
+        if other.propositions >= self.propositions:
+            return other
+        return Policy(propositions=self.propositions | other.propositions)
+
+    def __le__(self, other: Policy) -> bool:
+        """At least as strong: whatever is private under this policy is private under the other."""
+        return self.propositions <= other.propositions
+
+    def __len__(self) -> int:
+        return len(self.propositions)
+
+    def __bool__(self) -> bool:
+        """Always true: an empty policy is the strongest there is, not a missing one."""
+        return True
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.propositions
+
+    def __repr__(self) -> str:
+        return f"Policy({self._names()})" if self.propositions else "Policy.none()"
+
+    def sentence(self) -> str:
+        """What may leak, in one plain sentence that stays short however many propositions there are."""
+        if not self.propositions:
+            return "No fact about a person is given up."
+        few = len(self) == 1
+        return (
+            f"{len(self):,} {'fact' if few else 'facts'} about a person may become known where "
+            f"{'it is' if few else 'they are'} true: {self._names()}."
+        )
+
+    def _names(self) -> str:
+        first = heapq.nsmallest(_NAMES_SHOWN, self.propositions)
+        more = len(self) - len(first)
+        return "; ".join(first) + (f"; and {more:,} more" if more else "")
+
+
+class Vocabulary:
+    """The propositions that were declared. A policy made here cannot name one that nobody wrote down."""
+
+    def __init__(self, propositions: Iterable[Proposition]) -> None:
+        self._by_name = {proposition.name: proposition for proposition in propositions}
+
+    def __getitem__(self, name: str) -> Proposition:
+        return self._by_name[require_known(name, self._by_name, "proposition")]
+
+    def policy(self, *names: str) -> Policy:
+        """The policy of these names, each of which must have been declared."""
+        for name in names:
+            require_known(name, self._by_name, "proposition")
+        return Policy(propositions=frozenset(names))
+
+
+def require_known(name: str, known: Iterable[str], kind: str) -> str:
+    """The name if somebody declared it; otherwise an error that offers the nearest names."""
+    names = known if isinstance(known, dict) else list(known)
+    if name in names:
+        return name
+    near = difflib.get_close_matches(name, names, n=_SUGGESTIONS)
+    if near:
+        do = f"Did you mean {' or '.join(repr(one) for one in near)}?"
+    elif names:
+        do = f"Use a declared name, for example {heapq.nsmallest(1, names)[0]!r}."
+    else:
+        do = f"Declare a {kind} of this name first."
+    raise UnknownPolicy(f"There is no {kind} called {name!r}.", do)
