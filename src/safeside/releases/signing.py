@@ -1,0 +1,180 @@
+"""Ed25519 keys: made, read, replaced, and used to sign what is published.
+
+A key is three files side by side: the private key (readable by its owner alone), `NAME.pub`, the public key
+to hand out, and `NAME.keyring`, every public key there ever was, newest first, so that a release signed
+before a rotation can still be verified.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from safeside.errors import BadSignature, CannotWrite
+from safeside.releases import durable
+
+ALGORITHM: Final = "Ed25519"
+_BLOCK: Final = re.compile(rb"-----BEGIN PUBLIC KEY-----.+?-----END PUBLIC KEY-----\s*", re.DOTALL)
+_OTHERS: Final = 0o077
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublicKey:
+    """What readers hold: checks signatures, and has a short name of its own."""
+
+    raw: bytes
+
+    @property
+    def id(self) -> str:
+        """A short name that no other key has."""
+        return hashlib.sha256(self.raw).hexdigest()[:16]
+
+    @property
+    def pem(self) -> bytes:
+        """The key as text, in the form other programs read."""
+        return Ed25519PublicKey.from_public_bytes(self.raw).public_bytes(
+            serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+        )
+
+    def signed(self, message: bytes, signature: bytes) -> bool:
+        """Whether the signature over this message was made with this key."""
+        try:
+            Ed25519PublicKey.from_public_bytes(self.raw).verify(signature, message)
+        except InvalidSignature:
+            return False
+        return True
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivateKey:
+    """What the publisher holds. The bytes never appear in a representation or an error."""
+
+    _key: Ed25519PrivateKey
+
+    @property
+    def public(self) -> PublicKey:
+        """The half that readers hold."""
+        return PublicKey(
+            raw=self._key.public_key().public_bytes(
+                serialization.Encoding.Raw, serialization.PublicFormat.Raw
+            )
+        )
+
+    @property
+    def pem(self) -> bytes:
+        """The private key as it is stored."""
+        return self._key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+
+    def sign(self, message: bytes) -> bytes:
+        """The signature; the same message always gives the same one, so a retry changes nothing."""
+        return self._key.sign(message)
+
+    def __repr__(self) -> str:
+        return f"PrivateKey({self.public.id})"
+
+
+def public_path(path: Path) -> Path:
+    """Where the public half of the key at `path` stands."""
+    return path.with_name(path.name + ".pub")
+
+
+def keyring_path(path: Path) -> Path:
+    """Where every public key there ever was for the key at `path` stands."""
+    return path.with_name(path.name + ".keyring")
+
+
+def create_key(path: Path | str, *, now: datetime | None = None) -> PublicKey:
+    """Make a key pair; a key that exists is never overwritten."""
+    path = Path(path)
+    if path.exists():
+        raise CannotWrite(
+            f'A key exists already at "{path}".',
+            "Use `safeside key rotate` to replace it, or choose another name.",
+        )
+    key = PrivateKey(_key=Ed25519PrivateKey.generate())
+    durable.write(path, key.pem, mode=durable.PRIVATE)
+    _publish_half(path, key.public, now)
+    return key.public
+
+
+def rotate(path: Path | str, *, now: datetime | None = None) -> PublicKey:
+    """Replace the private key; the public keys of all its forerunners stay in the keyring."""
+    path = Path(path)
+    load_private(path)
+    key = PrivateKey(_key=Ed25519PrivateKey.generate())
+    # The new public key is in the keyring before anything can be signed with it.
+    _publish_half(path, key.public, now)
+    durable.replace(path, key.pem, mode=durable.PRIVATE)
+    return key.public
+
+
+def _publish_half(path: Path, public: PublicKey, now: datetime | None) -> None:
+    moment = (now or datetime.now(UTC)).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    ring = keyring_path(path)
+    older = ring.read_bytes() if ring.exists() else b""
+    line = f"# safeside key {public.id}, made {moment}\n".encode()
+    durable.replace(ring, line + public.pem + older)
+    durable.replace(public_path(path), public.pem)
+
+
+def load_private(path: Path | str) -> PrivateKey:
+    """The private key, refused where anybody but its owner could read it."""
+    path = Path(path)
+    if not path.is_file():
+        raise BadSignature(
+            f'There is no key at "{path}".',
+            "Make one with `safeside key create`, or give the path of yours with --key.",
+        )
+    if path.stat().st_mode & _OTHERS:
+        raise BadSignature(
+            f'The private key "{path}" can be read by others than its owner.',
+            f"Run `chmod 600 {path}`; if others may have copied it, run `safeside key rotate` as well.",
+        )
+    try:
+        key = serialization.load_pem_private_key(path.read_bytes(), password=None)
+    except (ValueError, TypeError):
+        key = None
+    if not isinstance(key, Ed25519PrivateKey):
+        raise BadSignature(
+            f'"{path}" is not an Ed25519 private key.',
+            "Give the private key that `safeside key create` made (the file without .pub or .keyring).",
+        )
+    return PrivateKey(_key=key)
+
+
+def load_public(path: Path | str) -> tuple[PublicKey, ...]:
+    """Every public key in a `.pub` or `.keyring` file, newest first."""
+    path = Path(path)
+    if not path.is_file():
+        raise BadSignature(
+            f'There is no public key at "{path}".',
+            "Ask the publisher for the .pub or .keyring file, from somewhere other than the release itself.",
+        )
+    keys = []
+    for block in _BLOCK.findall(path.read_bytes()):
+        try:
+            key = serialization.load_pem_public_key(block)
+        except ValueError:
+            continue
+        if isinstance(key, Ed25519PublicKey):
+            keys.append(
+                PublicKey(raw=key.public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw))
+            )
+    if not keys:
+        raise BadSignature(
+            f'"{path}" holds no Ed25519 public key.',
+            "Give the .pub or .keyring file that `safeside key create` made.",
+        )
+    return tuple(keys)
