@@ -1,0 +1,257 @@
+"""The exact audit of a *procedure*: questions that follow from earlier answers, and a rule that stops.
+
+A procedure is an ordinary Python generator. It is given what it may look at, and yields its draws; each
+`yield` gives back one possible outcome, and the auditor runs it again for every other::
+
+    def alarm(counts):
+        for place, count in counts.items():
+            yield announce(place)                       # seen by everybody, with certainty
+            z = yield hide(noise.distribution(count))   # drawn, not shown
+            if z > 5:
+                yield announce(z)
+                return
+            yield announce("at most 5", says=...)       # a statement that must never be false
+
+What everybody sees, in order, is a transcript. The audit compares the probability of every transcript on
+every ordered pair of neighbours, so nothing that was chosen, skipped, stopped or charged can hide. It also
+checks every statement the procedure calls certain, on every dataset on which it can be made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, Final
+
+from safeside import exact
+from safeside.audit.channel import Probability, as_ball, distribution
+from safeside.audit.exact import TOLERANCE, Comparison, Finding, Relation, measure
+from safeside.audit.ratios import Ratio, pure
+from safeside.errors import BadQuestion
+from safeside.exact import Ball, Number
+from safeside.progress import Progress, quiet
+
+Transcript = tuple[Any, ...]
+MOST_TRANSCRIPTS: Final = 200_000
+_SURE: Final = Fraction(1)
+_ROUNDING: Final = exact.exact(TOLERANCE)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """Something a procedure says without "probably": `holds` tells whether it is true of a dataset."""
+
+    text: str
+    holds: Callable[[Any], bool] = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """One random step. `beyond` is probability that is not listed, counted as if it could be anything."""
+
+    outcomes: Mapping[Any, Ball]
+    public: bool
+    says: Mapping[Any, Statement]
+    beyond: Ball | None = None
+
+
+Program = Callable[[Any], Generator[Draw, Any, None]]
+
+
+def publish(outcomes: Mapping[Any, Probability], says: Mapping[Any, Statement] | None = None) -> Draw:
+    """Draw, and show the outcome to everybody; `says` gives the statement that an outcome makes."""
+    return Draw(distribution(outcomes, "a published draw"), public=True, says=says or {})
+
+
+def hide(outcomes: Mapping[Any, Probability], beyond: Probability | None = None) -> Draw:
+    """Draw, and show nobody.
+
+    `beyond` bounds the probability of outcomes that are not listed; they must lead to no transcript that the
+    listed ones do not lead to as well.
+    """
+    if beyond is None:
+        return Draw(distribution(outcomes, "a hidden draw"), public=False, says={})
+    listed = {outcome: as_ball(probability) for outcome, probability in outcomes.items()}
+    return Draw(listed, public=False, says={}, beyond=as_ball(beyond))
+
+
+def announce(value: Hashable, says: Statement | None = None) -> Draw:
+    """Show everybody this value: a label, a choice, an answer."""
+    return Draw({value: as_ball(_SURE)}, public=True, says={value: says} if says else {})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Procedure:
+    """A program and what it claims.
+
+    `view` is the part of a dataset the program is given; datasets with the same view are run once. `charge`,
+    where there is one, is what the program books for a transcript (its total less what it gives back): the
+    audit then also requires that no transcript is charged less than it reveals, nor more than the total.
+    """
+
+    name: str
+    program: Program
+    claimed_epsilon: Number
+    view: Callable[[Any], Hashable] = field(default=lambda dataset: dataset)
+    charge: Callable[[Transcript], Fraction] | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Transcripts:
+    """Every transcript of one view with its probability, and what was said in which transcript."""
+
+    probabilities: Mapping[Transcript, Ball]
+    said: Mapping[Statement, Transcript]
+    unlisted: Ball
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Verdict:
+    """The finding over whole transcripts, and the two failures that are not about the total."""
+
+    name: str
+    finding: Finding
+    false_statement: str | None
+    undercharged: str | None
+
+    @property
+    def holds(self) -> bool:
+        """Whether the procedure keeps everything it claims."""
+        return self.finding.holds and self.false_statement is None and self.undercharged is None
+
+    def sentence(self) -> str:
+        """What was found, in one line."""
+        if self.false_statement:
+            return self.false_statement
+        if not self.finding.holds:
+            return (
+                f"claims {exact.show(self.finding.claimed_epsilon)}, needs {self.finding.measured:.6g}: "
+                f"{self.finding.worst[0]} against {self.finding.worst[1]}, seen {self.finding.witness}"
+            )
+        return self.undercharged or "keeps what it claims"
+
+
+def transcripts(program: Program, view: Any) -> Transcripts:
+    """Run the program through every outcome of every draw."""
+    probabilities: dict[Transcript, Ball] = {}
+    said: dict[Statement, Transcript] = {}
+    with exact.precision(exact.PMF_BITS):
+        unlisted = exact.ball(0)
+        open_paths: list[tuple[tuple[Any, ...], Ball]] = [((), exact.ball(1))]
+        while open_paths:
+            choices, probability = open_paths.pop()
+            draw, seen, statements = _replay(program, view, choices)
+            if draw is None:
+                probabilities[seen] = probabilities.get(seen, exact.ball(0)) + probability
+                for statement in statements:
+                    said.setdefault(statement, seen)
+                if len(probabilities) > MOST_TRANSCRIPTS:
+                    raise _too_many()
+                continue
+            if draw.beyond is not None:
+                unlisted = unlisted + probability * draw.beyond
+            open_paths.extend(
+                ((*choices, outcome), probability * share)
+                for outcome, share in draw.outcomes.items()
+                if not share.is_zero()
+            )
+    return Transcripts(probabilities=probabilities, said=said, unlisted=unlisted)
+
+
+def _replay(
+    program: Program, view: Any, choices: tuple[Any, ...]
+) -> tuple[Draw | None, Transcript, list[Statement]]:
+    """Run again with these outcomes: the next draw (None at the end), what was seen and what was said."""
+    run = program(view)
+    seen: list[Any] = []
+    statements: list[Statement] = []
+    try:
+        draw = next(run)
+        for outcome in choices:
+            if draw.public:
+                seen.append(outcome)
+                if outcome in draw.says:
+                    statements.append(draw.says[outcome])
+            draw = run.send(outcome)
+    except StopIteration:
+        return None, tuple(seen), statements
+    return draw, tuple(seen), statements
+
+
+def _too_many() -> BadQuestion:
+    return BadQuestion(
+        f"The procedure has more than {MOST_TRANSCRIPTS:,} transcripts.",
+        "Ask fewer questions, or join outcomes whose probability ratio no longer changes into one event.",
+    )
+
+
+def audit_procedure(
+    procedure: Procedure, relation: Relation, universe: Any, people: int, *, progress: Progress = quiet
+) -> Verdict:
+    """Audit a procedure over all ordered neighbours among datasets of `people` records."""
+    pairs: dict[tuple[Hashable, Hashable], tuple[Any, Any]] = {}
+    views: dict[Any, Hashable] = {}
+    for left, right in relation.neighbours(universe, people):
+        for dataset in (left, right):
+            if dataset not in views:
+                views[dataset] = procedure.view(dataset)
+        pairs.setdefault((views[left], views[right]), (left, right))
+    runs: dict[Hashable, Transcripts] = {}
+    distinct = dict.fromkeys(views.values())
+    for done, view in enumerate(distinct):
+        progress(done / len(distinct), f"{procedure.name}: every transcript")
+        runs[view] = transcripts(procedure.program, view)
+    claimed = exact.exact(procedure.claimed_epsilon, "the claimed epsilon")
+    with exact.precision(exact.PMF_BITS):
+        finding = measure(pairs, lambda a, b: Comparison(_compare(runs[a], runs[b])), claimed, Fraction(0))
+        undercharged = _undercharged(procedure, claimed, pairs, runs)
+    return Verdict(
+        name=procedure.name,
+        finding=replace(finding, worst=pairs[finding.worst]),
+        false_statement=_false_statement(views, runs),
+        undercharged=undercharged,
+    )
+
+
+def _compare(left: Transcripts, right: Transcripts) -> Ratio:
+    return pure(_with_unlisted(left, right), _with_unlisted(right, left))
+
+
+def _with_unlisted(run: Transcripts, other: Transcripts) -> Mapping[Transcript, Ball]:
+    """Each transcript of either, with what was not listed counted as if it might all belong to that one."""
+    if run.unlisted.is_zero():
+        return run.probabilities
+    nothing = exact.ball(0)
+    every = dict.fromkeys((*run.probabilities, *other.probabilities))
+    listed = {transcript: run.probabilities.get(transcript, nothing) for transcript in every}
+    return {transcript: low.union(low + run.unlisted) for transcript, low in listed.items()}
+
+
+def _false_statement(views: Mapping[Any, Hashable], runs: Mapping[Hashable, Transcripts]) -> str | None:
+    for dataset, view in views.items():
+        for statement, seen in runs[view].said.items():
+            if not statement.holds(dataset):
+                return f"says {statement.text!r} of {dataset}, which is false; seen {seen}"
+    return None
+
+
+def _undercharged(
+    procedure: Procedure,
+    total: Fraction,
+    pairs: Iterable[tuple[Hashable, Hashable]],
+    runs: Mapping[Hashable, Transcripts],
+) -> str | None:
+    """A transcript that reveals more than is booked for it, or for which more is booked than reserved."""
+    if procedure.charge is None:
+        return None
+    for here, there in pairs:
+        left, right = _with_unlisted(runs[here], runs[there]), _with_unlisted(runs[there], runs[here])
+        for transcript, probability in left.items():
+            booked = procedure.charge(transcript)
+            if booked > total:
+                return f"books {exact.show(booked)} of {exact.show(total)} reserved; seen {transcript}"
+            allowed = exact.exp(booked + _ROUNDING) * right.get(transcript, exact.ball(0))
+            if not probability <= allowed:
+                return f"books {exact.show(booked)} for a transcript that reveals more; seen {transcript}"
+    return None
