@@ -1,0 +1,155 @@
+"""Exact geometric noise: one-sided, two-sided and truncated.
+
+With r = e^-rate: `geometric` has Pr[k] = (1-r) r^k for k >= 0, `two_sided_geometric` has
+Pr[k] = (1-r)/(1+r) r^|k|, `truncated_geometric` has Pr[k] proportional to r^k on 0..size-1.
+
+Where the rate is small one table would leave too much undecided, so a draw is put together from digits:
+written in base b, the lowest digit of a geometric number and the rest of it are independent, the digit
+truncated geometric with ratio r, the rest geometric with ratio r^b. Tables are built once for each rate.
+
+Proof: docs/proofs/sampler.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from safeside.errors import BadCounts, BadNumber
+from safeside.exact import Ball, Number, ball, exact, show, whole
+from safeside.noise.entropy import Entropy
+from safeside.noise.inversion import CHUNK, Inversion
+
+LEAST_RATE: Final = Fraction(1, 10**6)
+MOST_RATE: Final = Fraction(50)
+LARGEST: Final = 1 << 62
+"""The largest count, either way from zero, that noise is added to: half of what 64 bits hold."""
+_BASE: Final = 256
+_ONE_TABLE: Final = Fraction(1, 150)
+"""The least rate for which one table is faster than one more digit (measured)."""
+_LARGEST_TABLE: Final = 4096
+"""The most cut points for which a truncated geometric has its own table."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Noise:
+    """Whole numbers drawn as a sum of independent parts, each added or subtracted.
+
+    Immutable, so one may be shared and cached. `modulus`, where given, reduces the sum.
+    """
+
+    parts: tuple[tuple[int, Inversion], ...]
+    modulus: int | None = None
+
+    def draw(self, n: int, entropy: Entropy) -> NDArray[np.int64]:
+        """n independent draws."""
+        drawn = np.zeros(whole(n, "the number of draws"), np.int64)
+        self._fill(drawn, drawn, entropy, 1)
+        if self.modulus is not None:
+            np.remainder(drawn, self.modulus, out=drawn)
+        return drawn
+
+    def add_to(self, counts: NDArray[np.int64], entropy: Entropy, sign: int = 1) -> NDArray[np.int64]:
+        """A new array: the counts plus (sign 1) or minus (sign -1) one independent draw each."""
+        if isinstance(sign, bool) or sign not in (1, -1):
+            raise BadNumber(
+                "The sign of the noise is neither 1 nor -1.", "Give sign as 1 to add, -1 to subtract."
+            )
+        flat = _checked(counts).reshape(-1)
+        if self.modulus is not None:
+            noisy = flat + sign * self.draw(flat.size, entropy)
+        else:
+            noisy = np.empty_like(flat)
+            self._fill(flat, noisy, entropy, sign)
+        return noisy.reshape(counts.shape)
+
+    def _fill(
+        self, source: NDArray[np.int64], target: NDArray[np.int64], entropy: Entropy, sign: int
+    ) -> None:
+        """A chunk at a time, all parts of a chunk while it is in cache."""
+        for start in range(0, len(source), CHUNK):
+            chunk, out = source[start : start + CHUNK], target[start : start + CHUNK]
+            for part_sign, part in self.parts:
+                part.add(chunk, out, entropy, sign * part_sign)
+                chunk = out
+
+
+def geometric(rate: Number) -> Noise:
+    """Draws with Pr[k] = (1-r) r^k for k >= 0, r = e^-rate; never negative."""
+    return _geometric(_rate(rate))
+
+
+def two_sided_geometric(rate: Number) -> Noise:
+    """Draws with Pr[k] = (1-r)/(1+r) r^|k| for every whole k: the difference of two one-sided ones."""
+    parts = geometric(rate).parts
+    return Noise(parts=parts + tuple((-sign, part) for sign, part in parts))
+
+
+def truncated_geometric(rate: Number, size: int) -> Noise:
+    """Draws with Pr[k] proportional to r^k on 0..size-1, r = e^-rate."""
+    return _truncated(_rate(rate), whole(size, "size", least=1))
+
+
+@lru_cache(maxsize=32)
+def _geometric(rate: Fraction) -> Noise:
+    parts = []
+    step = 1
+    while rate < _ONE_TABLE:
+        parts.append((1, _digit(rate, _BASE, step)))
+        rate *= _BASE
+        step *= _BASE
+    return Noise(parts=(*parts, (1, Inversion(lambda k: _tail(rate, k), step=step))))
+
+
+@lru_cache(maxsize=32)
+def _truncated(rate: Fraction, size: int) -> Noise:
+    if size <= _LARGEST_TABLE:
+        return Noise(parts=((1, _digit(rate, size, 1)),))
+    if size > LARGEST:
+        raise BadNumber("size is above 2^62.", "Give size as at most 2^62, or leave the noise untruncated.")
+    return Noise(parts=_geometric(rate).parts, modulus=size)
+
+
+def _digit(rate: Fraction, size: int, step: int) -> Inversion:
+    """The truncated geometric on 0..size-1: Pr[X < k] = (1 - r^k) / (1 - r^size)."""
+    return Inversion(lambda k: _tail(rate, k) / _tail(rate, size), size, step=step)
+
+
+def _tail(rate: Fraction, k: int) -> Ball:
+    """1 - e^(-rate k), without loss where that is near 0."""
+    return -(ball(-rate) * k).expm1()
+
+
+def _rate(value: Number) -> Fraction:
+    rate = exact(value, "the rate epsilon/sensitivity")
+    if rate < LEAST_RATE:
+        raise BadNumber(
+            f"The rate epsilon/sensitivity is {show(rate)}.",
+            "Give at least 0.000001: raise epsilon, or ask for less at once to lower the sensitivity.",
+        )
+    if rate > MOST_RATE:
+        raise BadNumber(
+            f"The rate epsilon/sensitivity is {show(rate)}.",
+            "Give at most 50: lower epsilon; beyond that hardly any noise is left to protect anyone.",
+        )
+    return rate
+
+
+def _checked(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The counts, if adding noise to them cannot go wrong. Decided before anything is drawn."""
+    if type(counts) is not np.ndarray or counts.dtype != np.int64:
+        raise BadCounts(
+            "The counts are not a NumPy array of 64-bit whole numbers.",
+            "Count with whole numbers and give them as an array of dtype int64.",
+        )
+    if counts.size and (counts.max() > LARGEST or counts.min() < -LARGEST):
+        raise BadCounts(
+            "A count is beyond 2^62, so that noise might carry it out of 64 bits.",
+            "Check how the counts were made: there are not so many people.",
+        )
+    return counts
