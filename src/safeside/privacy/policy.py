@@ -115,7 +115,7 @@ class Vocabulary:
 
 def require_known(name: str, known: Iterable[str], kind: str) -> str:
     """The name if somebody declared it; otherwise an error that offers the nearest names."""
-    names = known if isinstance(known, dict) else list(known)
+    names = known if isinstance(known, dict | frozenset) else list(known)
     if name in names:
         return name
     near = difflib.get_close_matches(name, names, n=_SUGGESTIONS)
