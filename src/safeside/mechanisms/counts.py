@@ -1,0 +1,94 @@
+"""The gate every count passes before noise: whole numbers of people, or an error that quotes none of them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from safeside.errors import BadCounts, BadNumber
+
+MOST_PEOPLE: Final = 1 << 62
+"""Half of what a 64-bit integer holds, so that a count can be refused *before* noise is drawn for it."""
+
+
+def people_counts(counts: ArrayLike, people: int | None = None) -> NDArray[np.int64]:
+    """Counts as a vector of int64, each at least 0 and at most the declared number of `people`."""
+    values = _vector(counts, "the counts")
+    if int(values.min()) < 0:
+        raise BadCounts(
+            "A count is negative, and no number of people is.",
+            "Count distinct people again; do not correct or difference the counts beforehand.",
+        )
+    most = int(values.max())
+    if people is not None and most > people:
+        raise BadCounts(
+            f"A count is larger than {people}, the number of people that was declared.",
+            "Declare a public number that no count can exceed, or declare none.",
+        )
+    if most > MOST_PEOPLE:
+        raise BadCounts(
+            "A count is above 2^62, where adding noise could overflow a 64-bit integer.",
+            "Check the counting: there are not that many people.",
+        )
+    return values.astype(np.int64, copy=False)
+
+
+def thresholds_for(number: int, at_most: ArrayLike, *, name: str = "at_most") -> NDArray[np.int64]:
+    """One threshold for each of `number` places, from one for all or from one for each."""
+    array = np.asarray(at_most)
+    if array.ndim > 1 or array.dtype.kind not in "iu" or array.size == 0:
+        raise BadNumber(
+            f"{name} is not a whole number or a list of whole numbers.",
+            f"Give {name} as one whole number for all places, or one for each place.",
+        )
+    if array.ndim == 1 and array.shape != (number,):
+        raise BadNumber(
+            f"{name} has {array.size} values for {number} places.",
+            f"Give {name} once for all places, or once for each place in the same order.",
+        )
+    if int(array.min()) < 0 or int(array.max()) > MOST_PEOPLE:
+        raise BadNumber(
+            f"{name} is negative or above 2^62.", f"Give {name} as numbers of people, each 0 or more."
+        )
+    return np.broadcast_to(array.astype(np.int64, copy=False), (number,))
+
+
+def truth_values(values: ArrayLike) -> NDArray[np.bool_]:
+    """Answers of people, yes or no, as a vector."""
+    array = np.asarray(values)
+    if array.ndim != 1 or array.dtype.kind != "b" or array.size == 0:
+        raise BadCounts(
+            "The answers are not a list of true and false.",
+            "Give one truth value (True or False) for each person.",
+        )
+    return array.astype(np.bool_, copy=False)
+
+
+def _vector(counts: ArrayLike, name: str) -> NDArray[np.signedinteger | np.unsignedinteger]:
+    # NumPy would read [True, 3] as [1, 3]: a truth value is not a number of people.
+    if isinstance(counts, list | tuple) and any(isinstance(one, bool | np.bool_) for one in counts):
+        raise _not_whole(name, "truth values")
+    try:
+        values = np.asarray(counts)
+    except ValueError:
+        raise _not_whole(name, "lists of different lengths") from None
+    if values.ndim != 1:
+        raise BadCounts(
+            f"{name.capitalize()} have {values.ndim} dimensions.",
+            "Give one list of counts, one number for each place.",
+        )
+    if values.size == 0:
+        raise BadCounts("There are no counts.", "Declare at least one place before asking for a release.")
+    kinds = {"b": "truth values", "f": "floating-point numbers (or missing values)", "O": "objects"}
+    if values.dtype.kind not in "iu":
+        raise _not_whole(name, kinds.get(values.dtype.kind, f"of type {values.dtype}"))
+    return values
+
+
+def _not_whole(name: str, kind: str) -> BadCounts:
+    return BadCounts(
+        f"{name.capitalize()} are {kind}, not whole numbers.",
+        "Give 64-bit integers, with 0 (not a blank) where nobody was counted.",
+    )

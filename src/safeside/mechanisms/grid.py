@@ -1,0 +1,267 @@
+"""Exact rational values plus noise on a grid: ALap, and the Laplace mechanism to compare it with.
+
+A continuous exponential cannot be drawn, published or compared exactly; its floor on a grid can, and is a
+geometric number of steps. Values must be exact: a sum of floats depends on the order of the rows, and a
+difference in its last bit can break both the guarantee and the certainty.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from safeside import exact
+from safeside.errors import BadCounts, BadNumber
+from safeside.exact import Ball, Number, evaluate
+from safeside.mechanisms.additive import NOT_COUNTED
+from safeside.mechanisms.counts import MOST_PEOPLE
+from safeside.mechanisms.laws import Both, Law, law_of
+from safeside.mechanisms.noisy import Noisy, Tail, source
+from safeside.noise.entropy import Entropy
+from safeside.privacy.guarantee import Direction, Guarantee, Neighbours
+from safeside.privacy.policy import Policy
+
+Values = Sequence[int | Fraction | Decimal] | NDArray[np.signedinteger]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnGrid:
+    """z = grid * (rounded(f / grid) + K): everything that follows from the grid and the law of K."""
+
+    name: ClassVar[str] = "grid"
+    epsilon: Number
+    sensitivity: Number = 1
+    grid: Number = 1
+    """A power of two."""
+    coordinates: int = 1
+    """How many values can change between neighbours: rounding may widen each change by almost one step."""
+    multiple_of: Number | None = None
+    """Declared where every value the *query* can take is a multiple of this; 1 for a count."""
+
+    def __post_init__(self) -> None:
+        grid = exact.positive(self.grid, "grid")
+        if grid.numerator & (grid.numerator - 1) or grid.denominator & (grid.denominator - 1):
+            raise BadNumber(
+                f"The grid is {exact.show(grid)}, not a power of two.",
+                "Give a grid such as 1, 1/2 or 1/1024.",
+            )
+        object.__setattr__(self, "grid", grid)
+        object.__setattr__(self, "epsilon", exact.epsilon(self.epsilon))
+        object.__setattr__(self, "sensitivity", exact.positive(self.sensitivity, "sensitivity"))
+        object.__setattr__(self, "coordinates", exact.whole(self.coordinates, "coordinates", least=1))
+        if self.multiple_of is not None:
+            object.__setattr__(self, "multiple_of", exact.positive(self.multiple_of, "multiple_of"))
+
+    @property
+    def step(self) -> Fraction:
+        """The grid, exactly."""
+        return exact.exact(self.grid)
+
+    @property
+    def rate(self) -> Fraction:
+        """epsilon over the most steps by which all rounded values together can move (section 4)."""
+        steps = exact.exact(self.sensitivity) / self.step
+        if not self._fits(self.multiple_of):
+            steps = Fraction(math.ceil(steps) + self.coordinates - 1)
+        return exact.exact(self.epsilon) / steps
+
+    @property
+    def law(self) -> Law:
+        """The law of the noise, in steps."""
+        raise NotImplementedError
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is promised of one release of the whole vector."""
+        raise NotImplementedError
+
+    @property
+    def alpha(self) -> Fraction | None:
+        """0 where one of the two answers, "at most" or "at least", is never wrong; otherwise None."""
+        return None if self.law.least is None and self.law.most is None else Fraction(0)
+
+    @property
+    def variance(self) -> Ball:
+        """Var[z]."""
+        return evaluate(lambda: exact.ball(self.step) ** 2 * self.law.variance())
+
+    @property
+    def bias(self) -> Ball:
+        """E[z] minus the *rounded* value; no estimate of f itself is unbiased."""
+        return evaluate(lambda: exact.ball(self.step) * self.law.mean())
+
+    def rounded(self, value: Number) -> int:
+        """The value in steps, rounded to the side on which the answer may err."""
+        steps = exact.exact(value, "the value") / self.step
+        if self.law.least is not None:
+            return math.ceil(steps)
+        if self.law.most is not None:
+            return math.floor(steps)
+        return math.floor(steps + Fraction(1, 2))
+
+    def release(self, values: Values, *, entropy: Entropy | None = None) -> Noisy:
+        """Each exact value with fresh noise; the answer counts steps of the grid."""
+        steps = [self.rounded(one) for one in exact_values(values)]
+        if any(abs(one) > MOST_PEOPLE for one in steps):
+            raise BadCounts(
+                "A value is more than 2^62 steps of the grid, where noise could overflow a 64-bit integer.",
+                "Use a coarser grid.",
+            )
+        if self.multiple_of is not None:
+            self._require_multiples(values)
+        drawn = source(entropy)
+        return Noisy(
+            values=self.law.add_to(np.array(steps, dtype=np.int64), drawn),
+            guarantee=self.guarantee,
+            mechanism=self.name,
+            simulated=drawn.simulated,
+            step=self.step,
+        )
+
+    def pmf(self, output: Number, value: Number) -> Ball:
+        """Pr[z = output] where the true value is `value`."""
+        steps = exact.exact(output, "the output") / self.step
+        if steps.denominator != 1:
+            return exact.ball(0)
+        return evaluate(lambda: self.law.exactly(int(steps) - self.rounded(value)))
+
+    def distribution(self, value: Number, horizon: int) -> dict[Fraction | Tail, Ball]:
+        """Every output within `horizon` steps of zero with its probability, and each tail as one event."""
+        centre = self.rounded(value)
+        if abs(centre) > horizon:
+            raise BadNumber(
+                f"The horizon of {horizon} steps lies below the value.",
+                "Give a horizon of at least the largest value compared, in steps of the grid.",
+            )
+        law = self.law
+        with exact.precision(exact.PMF_BITS):
+            masses: dict[Fraction | Tail, Ball] = {
+                z * self.step: law.exactly(z - centre) for z in range(1 - horizon, horizon)
+            }
+            masses[Tail(horizon * self.step)] = law.at_least(horizon - centre)
+            masses[Tail(-horizon * self.step, upwards=False)] = law.at_most(-horizon - centre)
+            return {z: mass for z, mass in masses.items() if mass != 0}
+
+    def interval(self, z: Number, confidence: Number) -> tuple[Fraction, Fraction]:
+        """Bounds low < f < high, or f = the bound that is certain, at this confidence fixed beforehand."""
+        error = 1 - exact.error_rate(confidence, "confidence")
+        value, law = exact.exact(z, "z"), self.law
+        share = error / 2 if self.alpha is None else error
+        above, below = law.margin_up(share) or 1, law.margin_down(share) or 1
+        if law.least is not None:
+            return value - above * self.step, value
+        if law.most is not None:
+            return value, value + below * self.step
+        half = self.step / 2
+        return value - (above - 1) * self.step - half, value + (below - 1) * self.step + half
+
+    def upper_bound(self, z: Number) -> Fraction | None:
+        """A bound the true value never exceeds, or None where noise may fall below it."""
+        return None if self.law.least is None else exact.exact(z, "z")
+
+    def says_at_most(self, z: Number, t: Number) -> bool:
+        """Whether z shows for certain that f <= t: z <= t, or below the next value that f can take."""
+        return self.law.least is not None and exact.exact(z, "z") < self._end(t)
+
+    def beta(self, t: Number, value: Number) -> Ball:
+        """Pr[z shows that f <= t] where the true value is `value`."""
+        if self.law.least is None:
+            return exact.ball(0)
+        last = math.ceil(self._end(t) / self.step) - 1 - self.rounded(value)
+        return evaluate(lambda: self.law.at_most(last))
+
+    def _end(self, t: Number) -> Fraction:
+        """Every z strictly below this is at most every value above t."""
+        bound = exact.exact(t, "at_most")
+        if self.multiple_of is not None:
+            unit = exact.exact(self.multiple_of)
+            return (math.floor(bound / unit) + 1) * unit
+        return (math.floor(bound / self.step) + 1) * self.step
+
+    def _fits(self, unit: Number | None) -> bool:
+        return unit is not None and (exact.exact(unit) / self.step).denominator == 1
+
+    def _require_multiples(self, values: Values) -> None:
+        unit = exact.exact(self.multiple_of or 1)
+        if any((one / unit).denominator != 1 for one in exact_values(values)):
+            raise BadCounts(
+                f"A value is not a multiple of {exact.show(unit)}, as was declared of the query.",
+                "Declare no multiple_of, or one that every value the query can take is a multiple of.",
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ALap(OnGrid):
+    """The asymmetric Laplace mechanism on a grid: exponential noise on the side that errs safely.
+
+    Guarantee
+        (epsilon, policy)-ADP for the whole vector. For a decreasing query f <= z is certain, for an
+        increasing one f >= z.
+    Assumes
+        The stated direction along every step the policy allows; all values together move by at most
+        `sensitivity`, in at most `coordinates` of them; values are exact; `multiple_of` is a property of the
+        query, not of the data.
+    Proof
+        docs/proofs/alap.md
+    """
+
+    name: ClassVar[str] = "alap"
+    direction: Direction = Direction.DECREASING
+    policy: Policy = NOT_COUNTED
+
+    @property
+    def law(self) -> Law:
+        return law_of(self.direction, self.rate)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return Guarantee(epsilon=exact.exact(self.epsilon), policy=self.policy, direction=self.direction)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Laplace(OnGrid):
+    """The Laplace mechanism of ordinary differential privacy, on a grid: the baseline.
+
+    Guarantee
+        epsilon-DP for the whole vector, under the neighbours that are stated.
+    Assumes
+        All values together move by at most `sensitivity` between neighbours, in at most `coordinates` of
+        them; values are exact.
+    Proof
+        docs/proofs/laplace.md
+    """
+
+    name: ClassVar[str] = "laplace"
+    neighbours: Neighbours = Neighbours.REPLACE
+
+    @property
+    def law(self) -> Law:
+        return Both(self.rate)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return Guarantee(epsilon=exact.exact(self.epsilon), policy=Policy.none(), neighbours=self.neighbours)
+
+
+def exact_values(values: Values) -> list[Fraction]:
+    """The values as rationals. Floats are refused: what they are the sum of is already lost."""
+    if isinstance(values, np.ndarray) and values.ndim != 1:
+        raise BadCounts(
+            f"The values have {values.ndim} dimensions.", "Give one list of values, one for each question."
+        )
+    found = list(values.tolist() if isinstance(values, np.ndarray) else values)
+    if not found:
+        raise BadCounts("There are no values.", "Give at least one value.")
+    if any(isinstance(one, bool) or not isinstance(one, int | Fraction | Decimal) for one in found):
+        raise BadCounts(
+            "A value is not exact: floats, blanks, text and truth values are refused.",
+            "Give ints, Fractions or Decimals, for instance by adding up cents instead of euros.",
+        )
+    return [exact.exact(one, "a value") for one in found]
