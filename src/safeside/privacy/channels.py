@@ -73,8 +73,11 @@ def times(one: Probability, other: Probability) -> Probability:
 
 def over(top: Probability, bottom: Probability) -> Value:
     """The ratio of a number above zero to one that may be zero."""
-    if is_zero(bottom):
-        return math.inf
+    return math.inf if is_zero(bottom) else quotient(top, bottom)
+
+
+def quotient(top: Probability, bottom: Probability) -> Probability:
+    """The ratio to a number that is not zero."""
     if isinstance(top, Fraction) and isinstance(bottom, Fraction):
         return top / bottom
     with exact.precision(BITS):

@@ -15,7 +15,7 @@ from typing import Generic
 
 from safeside import exact
 from safeside.errors import BadNumber, PrivacyError
-from safeside.exact import Ball, Number
+from safeside.exact import Number
 from safeside.privacy.channels import (
     Channel,
     Probability,
@@ -28,6 +28,7 @@ from safeside.privacy.channels import (
     most,
     outputs,
     over,
+    quotient,
     require_channel,
     times,
     total,
@@ -78,7 +79,7 @@ def risk(channel: Channel[R, Z], prior: Mapping[R, Number], event: Predicate[R])
             continue
         rise = over(times(true, (1 - before) / before), false)
         if best.witness is None or most(rise) > most(best.value):
-            best = Risk(value=rise, witness=output, before=before, after=_share(true, false))
+            best = Risk(value=rise, witness=output, before=before, after=quotient(true, total((true, false))))
     return best
 
 
@@ -91,10 +92,3 @@ def prior_weights(prior: Mapping[R, Number]) -> dict[R, Fraction]:
             "Give them as fractions or decimals that add up to exactly 1.",
         )
     return {x: p for x, p in weights.items() if p}
-
-
-def _share(true: Probability, false: Probability) -> Probability:
-    share = over(true, total((true, false)))
-    if not isinstance(share, Fraction | Ball):
-        raise BadNumber("A probability above zero was divided by zero.", "Report this: it cannot happen.")
-    return share

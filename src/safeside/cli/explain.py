@@ -1,0 +1,168 @@
+"""`safeside explain`: what a definition protects and leaks, on a small worked example."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from safeside.cli.console import out, print_json
+from safeside.exact import show
+from safeside.privacy.records import Visits
+from safeside.privacy.worked import ANY_PRIOR, DEFINITIONS, PEOPLE, PRIORS, Explanation
+from safeside.privacy.worked import explain as work_out
+from safeside.privacy.worst import SPOKEN
+
+LIST = "list"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("explain")(explain)
+
+
+def explain(
+    definition: Annotated[
+        str, typer.Argument(help=f"One of {', '.join(DEFINITIONS)}; or `list` to name them all.")
+    ],
+    factor: Annotated[
+        str, typer.Option(help="e^epsilon, a number above 1: how far the definition lets odds rise.")
+    ] = "3",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+) -> None:
+    """Say what a privacy definition protects and leaks, with the output that shows it."""
+    if definition == LIST:
+        _print_list(as_json)
+        return
+    explanation = work_out(definition, factor)
+    if as_json:
+        print_json(_as_json(explanation))
+    else:
+        _print(explanation)
+
+
+def _print_list(as_json: bool) -> None:
+    if as_json:
+        print_json({name: definition.title for name, definition in DEFINITIONS.items()})
+        return
+    table = Table(box=None, show_header=False, pad_edge=False)
+    for name, definition in DEFINITIONS.items():
+        table.add_row(f"[bold]{name}[/]", escape(definition.title))
+    out.print(table, soft_wrap=False)
+
+
+def _print(explanation: Explanation) -> None:
+    definition = explanation.definition
+    out.print(f"[bold]{escape(definition.title)}[/]")
+    out.print(f"It compares {escape(definition.compares)}.")
+    out.print(escape(definition.says))
+    out.print()
+    out.print("The most that any mechanism of this definition can multiply the odds that a person was ...")
+    out.print(_risk_table(explanation), soft_wrap=False)
+    out.print("- : already known, nothing to learn.   ∞ : an output can settle it.")
+    out.print()
+    _print_list_of("Protected, whatever is believed", explanation.protects)
+    _print_list_of("Depends on what is believed", explanation.depends)
+    _print_list_of("May leak to anybody", explanation.leaks)
+    out.print()
+    _print_witness(explanation)
+    if definition.name == "adp-set":
+        out.print()
+        out.print(
+            "If everybody had to be at exactly one of the two places, the last number would be "
+            f"{_value(explanation.without_room)}: targets that leave nowhere else to be protect nobody."
+        )
+
+
+def _risk_table(explanation: Explanation) -> Table:
+    table = Table()
+    table.add_column("a person was ...")
+    for name in (ANY_PRIOR, *PRIORS):
+        table.add_column(name, justify="right")
+    for row in explanation.rows:
+        values = (row.any_prior, *row.by_prior.values())
+        table.add_row(row.question, *(_coloured(value, explanation.e_to_eps) for value in values))
+    return table
+
+
+def _print_list_of(title: str, questions: Sequence[str]) -> None:
+    out.print(f"[bold]{title}:[/] {', '.join(questions) or 'nothing'}.")
+
+
+def _print_witness(explanation: Explanation) -> None:
+    definition, witness = explanation.definition, explanation.witness
+    out.print(
+        f"[bold]Witness.[/] A mechanism of this definition, and somebody with the prior '{definition.prior}':"
+    )
+    table = Table()
+    table.add_column("a person at ...")
+    table.add_column("is believed", justify="right")
+    table.add_column(f"leads to output {SPOKEN}", justify="right")
+    prior = PRIORS[definition.prior]
+    for record in PEOPLE.records:
+        said = witness.channel[record][SPOKEN]
+        table.add_row(
+            _person(record), _value(prior.get(record, Fraction(0)), zero="0"), _value(said, zero="0")
+        )
+    out.print(table, soft_wrap=False)
+    out.print(
+        f"Output {SPOKEN} multiplies the odds that the person was {definition.question} by "
+        f"{_value(witness.value)}: the probability goes from {_value(witness.before)} to "
+        f"{_value(witness.after)}."
+    )
+
+
+def _person(record: Visits) -> str:
+    return " and ".join(place for place in ("clinic", "café") if place in record) or "neither"
+
+
+def _value(value: Fraction | float, zero: str = "-") -> str:
+    if value == 0:
+        return zero
+    return show(value) if isinstance(value, Fraction) else "∞"
+
+
+def _coloured(value: Fraction | float, bound: Fraction) -> str:
+    colour = "green" if value <= bound else "red" if value == math.inf else "yellow"
+    return f"[{colour}]{_value(value)}[/]"
+
+
+def _as_json(explanation: Explanation) -> dict[str, Any]:
+    definition, witness = explanation.definition, explanation.witness
+    return {
+        "definition": definition.name,
+        "title": definition.title,
+        "compares": definition.compares,
+        "says": definition.says,
+        "e_to_epsilon": show(explanation.e_to_eps),
+        "protects": list(explanation.protects),
+        "depends": list(explanation.depends),
+        "leaks": list(explanation.leaks),
+        "risk": [
+            {
+                "question": row.question,
+                ANY_PRIOR: _number(row.any_prior),
+                **{name: _number(value) for name, value in row.by_prior.items()},
+            }
+            for row in explanation.rows
+        ],
+        "witness": {
+            "question": definition.question,
+            "prior": {_person(x): show(p) for x, p in PRIORS[definition.prior].items()},
+            "mechanism": {_person(x): show(row[SPOKEN]) for x, row in witness.channel.items()},
+            "output": SPOKEN,
+            "risk": _number(witness.value),
+            "before": show(witness.before),
+            "after": show(witness.after),
+        },
+        "risk_without_room": _number(explanation.without_room),
+    }
+
+
+def _number(value: Fraction | float) -> str:
+    return show(value) if isinstance(value, Fraction) else "infinite"
