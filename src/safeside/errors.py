@@ -20,6 +20,7 @@ Each says what happened and what to do next, and never quotes private data::
     │   ├── LedgerTampered
     │   ├── LedgerForked
     │   ├── RequestConflict  a request id used again for another question
+    │   ├── ClockBackwards
     │   └── StoreUnavailable
     └── ReleaseError         writing, signing or verifying what is published
         ├── CannotWrite
@@ -118,6 +119,10 @@ class LedgerForked(LedgerError):
 
 class RequestConflict(LedgerError):
     """The same request id came with another question."""
+
+
+class ClockBackwards(LedgerError):
+    """The clock is behind the last event of the ledger."""
 
 
 class StoreUnavailable(LedgerError):
