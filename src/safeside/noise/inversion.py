@@ -86,7 +86,8 @@ class Inversion:
         floors, ceilings = self.bounds
         begin = np.arange(CELLS, dtype=np.uint64) << _REFINE
         value = np.searchsorted(ceilings, begin, side="right").astype(np.int64)
-        decided = begin + ((np.uint64(1) << _REFINE) - np.uint64(1)) < floors[value]
+        end = begin + ((np.uint64(1) << _REFINE) - np.uint64(1))
+        decided = (end < floors[value]) | (value + 1 == (self._size or 0))
         table = np.where(decided, value * self._step, UNDECIDED)
         # A small table stays in the fast caches.
         return table.astype(np.min_scalar_type(-int(table.max()) - 2))

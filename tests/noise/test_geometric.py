@@ -1,0 +1,140 @@
+"""Geometric noise: how it is put together from digits, and what it does to counts."""
+
+from __future__ import annotations
+
+import tracemalloc
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from tests.noise.reference import Same, Sealed
+
+from safeside.errors import BadCounts, BadNumber
+from safeside.exact import evaluate, exp
+from safeside.noise.entropy import simulated_entropy, system_entropy
+from safeside.noise.geometric import LARGEST, Noise, geometric, truncated_geometric, two_sided_geometric
+from safeside.noise.inversion import CHUNK
+
+KINDS = [
+    geometric(1),
+    geometric("0.001"),
+    geometric("1e-6"),
+    two_sided_geometric("0.1"),
+    truncated_geometric(1, 5),
+    truncated_geometric("0.0001", 10**6),
+]
+
+
+@pytest.mark.parametrize(
+    ("rate", "digits"), [("50", 0), ("1/150", 0), ("1/151", 1), ("1e-5", 2), ("1e-6", 2)]
+)
+def test_small_rates_are_drawn_digit_by_digit(rate: str, digits: int) -> None:
+    parts = geometric(rate).parts
+    assert len(parts) == digits + 1
+    # Each part counts in steps of the base's powers: its smallest draw above 0 is its step.
+    for place, (sign, part) in enumerate(parts):
+        assert sign == 1
+        drawn = part.draw(1000, simulated_entropy(1))
+        assert (drawn % 256**place == 0).all()
+        if place < digits:
+            assert (drawn < 256 ** (place + 1)).all()
+
+
+@pytest.mark.parametrize("rate", [Fraction(1, 151), Fraction(1, 1000), Fraction(1, 10**6)])
+@pytest.mark.parametrize("k", [0, 1, 255, 256, 70_000, 10**7])
+def test_the_digits_probabilities_multiply_to_the_geometric_s(rate: Fraction, k: int) -> None:
+    def together() -> object:
+        product = 1
+        rest, ratio = k, rate
+        for _ in geometric(rate).parts[1:]:
+            rest, digit = divmod(rest, 256)
+            product *= exp(-ratio * digit) * (1 - exp(-ratio)) / (1 - exp(-ratio * 256))
+            ratio *= 256
+        return product * exp(-ratio * rest) * (1 - exp(-ratio))
+
+    assert evaluate(together).overlaps(evaluate(lambda: (1 - exp(-rate)) * exp(-rate * k)))
+
+
+def test_tables_are_built_once_for_each_rate() -> None:
+    assert geometric(1) is geometric("1.0")
+    assert geometric(0.1) is geometric(Fraction(1, 10))
+    assert truncated_geometric(1, 9) is truncated_geometric(Fraction(1), 9)
+    assert two_sided_geometric(1).parts[0][1] is geometric(1).parts[0][1]
+
+
+@pytest.mark.parametrize("noise", KINDS)
+@pytest.mark.parametrize("sign", [1, -1])
+def test_adding_to_counts_adds_what_would_have_been_drawn(noise: Noise, sign: int) -> None:
+    counts = np.arange(CHUNK + 1000, dtype=np.int64).reshape(-1, 8)[:, ::2]
+    counts.flags.writeable = False
+    before = counts.copy()
+    noisy = noise.add_to(counts, simulated_entropy(3), sign)
+    drawn = noise.draw(counts.size, simulated_entropy(3))
+    assert noisy.dtype == np.int64
+    assert noisy.shape == counts.shape
+    assert np.array_equal(noisy, counts + sign * drawn.reshape(counts.shape))
+    assert np.array_equal(counts, before)
+    assert not np.shares_memory(noisy, counts)
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (3, 0), (2, 3)])
+def test_counts_of_any_shape(shape: tuple[int, ...]) -> None:
+    assert geometric(1).add_to(np.zeros(shape, np.int64), system_entropy()).shape == shape
+
+
+@pytest.mark.parametrize("noise", KINDS)
+def test_the_largest_counts_do_not_overflow(noise: Noise) -> None:
+    up = noise.add_to(np.full(1000, LARGEST), system_entropy())
+    down = noise.add_to(np.full(1000, -LARGEST), system_entropy(), -1)
+    assert (up > LARGEST // 2).all()
+    assert (down < -LARGEST // 2).all()
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        np.array([0, LARGEST + 1]),
+        np.array([0, -LARGEST - 1]),
+        np.array([2**63 - 1]),
+        np.array([-(2**63)]),
+        np.array([1.0, 2.0]),
+        np.array([np.nan]),
+        np.array([True, False]),
+        np.array([1, 2], np.int32),
+        np.array([1, 2], np.uint64),
+        np.array([1, 2], ">i8"),
+        np.array([2**70, 1], object),
+        np.array(["1"]),
+        np.ma.masked_array([1, 2], [True, False]),
+        [1, 2],
+        [2**70],
+        7,
+        None,
+    ],
+    ids=str,
+)
+def test_what_is_not_a_count_is_refused_before_anything_is_drawn(counts: object) -> None:
+    for noise in KINDS:
+        with pytest.raises(BadCounts):
+            noise.add_to(counts, Sealed())
+
+
+@pytest.mark.parametrize("sign", [0, 2, -2, True, 0.5, "1"])
+def test_a_sign_is_one_or_minus_one(sign: object) -> None:
+    with pytest.raises(BadNumber):
+        geometric(1).add_to(np.zeros(1, np.int64), Sealed(), sign)
+
+
+def test_a_truncated_geometric_with_one_value_is_certain() -> None:
+    assert not truncated_geometric(1, 1).draw(1000, Same(1)).any()
+
+
+def test_memory_is_the_result_and_a_few_chunks() -> None:
+    counts = np.zeros(1 << 22, np.int64)
+    noise = geometric("0.001")
+    noise.draw(1, system_entropy())
+    tracemalloc.start()
+    noisy = noise.add_to(counts, system_entropy())
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < noisy.nbytes + 32 * CHUNK
