@@ -1,0 +1,63 @@
+"""`safeside generate`: a synthetic city to try everything on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from safeside.cli.console import out, spinner
+
+if TYPE_CHECKING:
+    from safeside.studies.city import Figures
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+
+    @app.command()
+    def generate(
+        directory: Annotated[Path, typer.Argument(metavar="DIR", help="Where the two files go.")],
+        people: Annotated[int, typer.Option(help="How many people live there.")] = 10_338,
+        places: Annotated[int, typer.Option(help="How many places are on the public list.")] = 5_835,
+        days: Annotated[int, typer.Option(help="How many days, from Friday, 20 December 2013.")] = 7,
+        seed: Annotated[int, typer.Option(help="One seed, one city, on every machine.")] = 1,
+        homes: Annotated[
+            bool, typer.Option("--homes", help="Also write time at home, at places not on the list.")
+        ] = False,
+        integer_ids: Annotated[
+            bool, typer.Option("--integer-ids", help="Whole numbers as ids, for benchmarks.")
+        ] = False,
+        overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a city that is there.")] = False,
+        describe: Annotated[
+            bool, typer.Option("--describe", help="Print the figures the city is calibrated to.")
+        ] = False,
+    ) -> None:
+        """Write a synthetic city: visits.parquet (private) and places.csv (public)."""
+        from safeside.studies import city
+
+        with spinner() as progress:
+            files = city.generate(
+                directory,
+                people=people,
+                places=places,
+                days=days,
+                seed=seed,
+                homes=homes,
+                integer_ids=integer_ids,
+                overwrite=overwrite,
+                progress=progress,
+            )
+        out.print(f"{files.visits}: {files.rows:,} visits of {people:,} people over {days} days")
+        out.print(f"{files.places}: {places:,} places, public")
+        if describe:
+            out.print(_table(city.describe(directory)))
+
+
+def _table(figures: Figures) -> Table:
+    table = Table("figure", "this city", "the paper", box=None, pad_edge=False)
+    for row in figures.lines():
+        table.add_row(*row)
+    return table

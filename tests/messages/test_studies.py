@@ -1,0 +1,67 @@
+"""What a user of the synthetic city and the studies reads when something is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from safeside.errors import BadFile, BadNumber, BadQuestion, CannotWrite
+from safeside.studies import city
+from safeside.studies.counting import read_city
+
+
+def test_too_few_places(tmp_path: Path) -> None:
+    with pytest.raises(BadQuestion) as caught:
+        city.generate(tmp_path, places=49)
+    assert caught.value.what == "A city of 49 places has not one of every kind."
+    assert caught.value.do == "Ask for at least 50 places."
+
+
+def test_too_large(tmp_path: Path) -> None:
+    with pytest.raises(BadQuestion) as caught:
+        city.generate(tmp_path, people=1 << 31, places=60)
+    assert caught.value.what == "A city has at most two thousand million people and a million places."
+    assert caught.value.do == "Ask for fewer."
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("people", "the number of people"), ("days", "the number of days"), ("places", "the number of places")],
+)
+def test_none_at_all(tmp_path: Path, name: str, words: str) -> None:
+    with pytest.raises(BadNumber) as caught:
+        city.generate(tmp_path, **{name: 0})
+    assert caught.value.what == f"{words} is 0."
+    assert caught.value.do == f"Give {words} as a whole number of at least 1."
+
+
+def test_a_city_is_there_already(tmp_path: Path) -> None:
+    city.generate(tmp_path, people=10, places=60, days=1)
+    with pytest.raises(CannotWrite) as caught:
+        city.generate(tmp_path, people=10, places=60, days=1)
+    assert caught.value.what == f"{tmp_path / 'visits.parquet'} exists already."
+    assert caught.value.do == "Choose another directory, or add --overwrite to replace the city."
+
+
+def test_a_directory_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CannotWrite) as caught:
+        city.generate(tmp_path / "file" / "city", people=10, places=60, days=1)
+    assert caught.value.what.startswith(f"The city cannot be written to {tmp_path / 'file' / 'city'}: ")
+    assert caught.value.do == "Choose a directory that can be written and has room."
+
+
+def test_no_third_day(tmp_path: Path) -> None:
+    city.generate(tmp_path, people=200, places=60, days=2)
+    with pytest.raises(BadQuestion) as caught:
+        city.describe(tmp_path)
+    assert caught.value.what == "The figures are those of the third day, and this city has fewer."
+    assert caught.value.do == "Generate at least 3 days."
+
+
+def test_no_city(tmp_path: Path) -> None:
+    with pytest.raises(BadFile) as caught:
+        read_city(tmp_path)
+    assert caught.value.what == f"{tmp_path / 'visits.parquet'} does not exist."
+    assert caught.value.do == "Write a city there first: safeside generate DIR."
