@@ -64,8 +64,9 @@ def _quotient(probability: Ball, other: Ball) -> tuple[Ball, Ball]:
     if probability.is_zero():
         return exact.ball(0), exact.ball(0)
     infinite = Ball.pos_inf()
-    certain = other.is_zero() and probability > 0
-    return (infinite if certain else exact.ball(0)), infinite
+    if other.is_zero():
+        return (infinite if probability > 0 else exact.ball(0)), infinite
+    return (probability.lower() / other.upper()).lower().max(exact.ball(0)), infinite
 
 
 def excess(left: Outcome, right: Outcome, epsilon: Fraction) -> Ball:

@@ -138,45 +138,57 @@ def transcripts(program: Program, view: Any) -> Transcripts:
     said: dict[Statement, Transcript] = {}
     with exact.precision(exact.PMF_BITS):
         unlisted = exact.ball(0)
-        open_paths: list[tuple[tuple[Any, ...], Ball]] = [((), exact.ball(1))]
-        while open_paths:
-            choices, probability = open_paths.pop()
-            draw, seen, statements = _replay(program, view, choices)
-            if draw is None:
-                probabilities[seen] = probabilities.get(seen, exact.ball(0)) + probability
-                for statement in statements:
-                    said.setdefault(statement, seen)
-                if len(probabilities) > MOST_TRANSCRIPTS:
-                    raise _too_many()
+        waiting: list[tuple[tuple[Any, ...], Ball]] = [((), exact.ball(1))]
+        while waiting:
+            choices, probability = waiting.pop()
+            run = _Run(program, view, choices)
+            while run.draw is not None:
+                if run.draw.beyond is not None:
+                    unlisted = unlisted + probability * run.draw.beyond
+                (first, share), *others = run.draw.outcomes.items()
+                waiting.extend(((*run.choices, other), probability * chance) for other, chance in others)
+                probability = probability * share
+                run.go(first)
+            seen = tuple(run.seen)
+            if probability.is_zero():
                 continue
-            if draw.beyond is not None:
-                unlisted = unlisted + probability * draw.beyond
-            open_paths.extend(
-                ((*choices, outcome), probability * share)
-                for outcome, share in draw.outcomes.items()
-                if not share.is_zero()
-            )
+            probabilities[seen] = probabilities[seen] + probability if seen in probabilities else probability
+            for statement in run.said:
+                said.setdefault(statement, seen)
+            if len(probabilities) > MOST_TRANSCRIPTS:
+                raise _too_many()
     return Transcripts(probabilities=probabilities, said=said, unlisted=unlisted)
 
 
-def _replay(
-    program: Program, view: Any, choices: tuple[Any, ...]
-) -> tuple[Draw | None, Transcript, list[Statement]]:
-    """Run again with these outcomes: the next draw (None at the end), what was seen and what was said."""
-    run = program(view)
-    seen: list[Any] = []
-    statements: list[Statement] = []
-    try:
-        draw = next(run)
+class _Run:
+    """The program, run up to the draw that comes after these outcomes; `draw` is None at its end."""
+
+    def __init__(self, program: Program, view: Any, choices: Iterable[Any]) -> None:
+        self.choices: tuple[Any, ...] = ()
+        self.seen: list[Any] = []
+        self.said: list[Statement] = []
+        self._run = program(view)
+        self.draw: Draw | None = next(self._run, None)
         for outcome in choices:
-            if draw.public:
-                seen.append(outcome)
-                if outcome in draw.says:
-                    statements.append(draw.says[outcome])
-            draw = run.send(outcome)
-    except StopIteration:
-        return None, tuple(seen), statements
-    return draw, tuple(seen), statements
+            self.go(outcome)
+
+    def go(self, outcome: Any) -> None:
+        """Let the draw come out so, and run on to the next one."""
+        draw = self.draw
+        if draw is None:
+            raise BadQuestion(
+                "The procedure ended earlier when it was run again with the same outcomes.",
+                "Let it depend on its view and on what its draws gave back, and on nothing else.",
+            )
+        self.choices = (*self.choices, outcome)
+        if draw.public:
+            self.seen.append(outcome)
+            if outcome in draw.says:
+                self.said.append(draw.says[outcome])
+        try:
+            self.draw = self._run.send(outcome)
+        except StopIteration:
+            self.draw = None
 
 
 def _too_many() -> BadQuestion:

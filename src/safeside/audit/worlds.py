@@ -1,0 +1,153 @@
+"""Worlds small enough that every dataset in them can be compared with every neighbour.
+
+Two people, three places, one region of two of them, two windows: 64 possible records, 4,096 datasets, and in
+them every way in which regions, windows and repeats can make one person count more than once.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+from safeside.privacy.direction import sensitivity
+from safeside.privacy.records import Universe, Visits
+from safeside.privacy.relations import ADP, DP
+
+Dataset = tuple[Visits, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """How many distinct people visited any of these targets."""
+
+    name: str
+    targets: frozenset[str]
+
+    def holds(self, record: Visits) -> bool:
+        """Whether this person is counted."""
+        return not self.targets.isdisjoint(record)
+
+    def count(self, dataset: Dataset) -> int:
+        """The true answer."""
+        return sum(self.holds(record) for record in dataset)
+
+
+class Cached:
+    """A relation whose neighbours in one universe are listed once."""
+
+    def __init__(self, relation: Any, universe: Universe[Any]) -> None:
+        self._relation = relation
+        self._universe = universe
+        self._listed: dict[int, list[tuple[Any, Any]]] = {}
+
+    def neighbours(self, universe: Universe[Any], people: int) -> Iterable[tuple[Any, Any]]:
+        """As the relation itself would list them."""
+        if universe != self._universe:
+            neighbours: Iterable[tuple[Any, Any]] = self._relation.neighbours(universe, people)
+            return neighbours
+        if people not in self._listed:
+            self._listed[people] = list(self._relation.neighbours(universe, people))
+        return self._listed[people]
+
+
+@dataclass(frozen=True)
+class AddRemove:
+    """Ordinary differential privacy where one person is added or removed: up to `people` of them."""
+
+    def neighbours(self, universe: Universe[Any], people: int) -> Iterator[tuple[Dataset, Dataset]]:
+        """Every ordered pair of datasets one of which has one person more."""
+        for size in range(people):
+            for dataset in universe.datasets(size):
+                for record in universe.records:
+                    larger = (*dataset, record)
+                    yield dataset, larger
+                    yield larger, dataset
+
+
+@dataclass(frozen=True, kw_only=True)
+class World:
+    """Places and regions in one or more windows; a record is the set of targets (place in window) visited."""
+
+    places: tuple[str, ...]
+    windows: tuple[str, ...] = ("now",)
+    regions: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    most: int | None = None
+    """The most places one person can be at in one window, by construction; None: any number."""
+
+    def target(self, place: str, window: str) -> str:
+        """The name of "visited this place in this window"."""
+        return place if len(self.windows) == 1 else f"{place} {window}"
+
+    @cached_property
+    def targets(self) -> tuple[str, ...]:
+        """Every place in every window."""
+        return tuple(self.target(place, window) for window in self.windows for place in self.places)
+
+    @cached_property
+    def universe(self) -> Universe[Visits]:
+        """Every possible record."""
+        within = [self._within(window) for window in self.windows]
+        return Universe(records=tuple(frozenset().union(*parts) for parts in itertools.product(*within)))
+
+    def _within(self, window: str) -> list[Visits]:
+        most = len(self.places) if self.most is None else self.most
+        return [
+            frozenset(self.target(place, window) for place in some)
+            for size in range(most + 1)
+            for some in itertools.combinations(self.places, size)
+        ]
+
+    @cached_property
+    def asymmetric(self) -> Cached:
+        """The product's policy: "you were not there" may leak, for every target."""
+        return Cached(ADP.not_visited(self.targets), self.universe)
+
+    @cached_property
+    def ordinary(self) -> Cached:
+        """Ordinary differential privacy by replacement."""
+        return Cached(DP(), self.universe)
+
+    @cached_property
+    def add_remove(self) -> Cached:
+        """Ordinary differential privacy by adding or removing a person."""
+        return Cached(AddRemove(), self.universe)
+
+    def question(self, name: str, window: str | None = None) -> Question:
+        """A place or a region in one window."""
+        when = self.windows[0] if window is None else window
+        places = dict(self.regions).get(name, (name,))
+        return Question(self.target(name, when), frozenset(self.target(place, when) for place in places))
+
+    @cached_property
+    def place_questions(self) -> tuple[Question, ...]:
+        """Each place in each window."""
+        return tuple(self.question(place, window) for window in self.windows for place in self.places)
+
+    @cached_property
+    def questions(self) -> tuple[Question, ...]:
+        """Each region and place in each window, the region first."""
+        names = (*(name for name, _ in self.regions), *self.places)
+        return tuple(self.question(name, window) for window in self.windows for name in names)
+
+    def kappa(self, questions: Iterable[Question]) -> int:
+        """The most of these questions, repeats counted, that one possible record satisfies."""
+        return sensitivity([question.holds for question in questions], self.universe.records)
+
+
+def counts_of(questions: Iterable[Question]) -> Callable[[Dataset], tuple[int, ...]]:
+    """All true answers as one tuple."""
+    asked = tuple(questions)
+    return lambda dataset: tuple(question.count(dataset) for question in asked)
+
+
+INSTANT: Final = World(places=("A", "B", "C"), most=1)
+"""Everybody is at one place at most."""
+DAY: Final = World(places=("A", "B", "C"))
+"""Everybody can be anywhere."""
+TWO_WINDOWS: Final = World(
+    places=("A", "B", "C"), windows=("monday", "tuesday"), regions=(("AB", ("A", "B")),), most=None
+)
+REGION: Final = World(places=("A", "B", "C"), regions=(("AB", ("A", "B")),), most=1)
