@@ -1,0 +1,1 @@
+"""Benchmarks against peers, each in one run, printed as ratios."""

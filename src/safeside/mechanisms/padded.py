@@ -1,0 +1,89 @@
+"""PaddedGeo: a count that is never too small, under *ordinary* (epsilon, delta)-DP.
+
+For those who must have the standard definition. The noise is bounded on both sides, so both bounds are
+certain; the price is delta, and a pad that only a generous threshold can bear.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import ClassVar
+
+from safeside import exact
+from safeside.errors import BadNumber
+from safeside.exact import Ball, Number, at_most, ball
+from safeside.mechanisms.additive import Additive
+from safeside.mechanisms.laws import Law, Padded, least_where
+from safeside.privacy.guarantee import Direction, Guarantee, Neighbours
+from safeside.privacy.policy import Policy
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaddedGeo(Additive):
+    """z = f + H with H on 0..2 pad, most probable at pad; the pad is least with Pr[H = 0] <= delta.
+
+    `epsilon` and `delta` are those of each count.
+
+    Guarantee
+        (kappa epsilon, kappa delta)-DP for the whole vector when one person is added or removed; under
+        replacement both double. z - 2 pad <= f <= z is certain.
+    Assumes
+        One person changes at most `kappa` of the counts, each by 1. Nothing computed from the number of
+        records is published.
+    Proof
+        docs/proofs/padded.md
+    """
+
+    name: ClassVar[str] = "padded"
+    delta: Number
+    kappa: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "delta", exact.delta(self.delta))
+        object.__setattr__(self, "kappa", exact.whole(self.kappa, "kappa", least=1))
+        if self.delta == 0:
+            raise BadNumber(
+                "delta is 0, and then no pad is wide enough.",
+                "Give delta above 0, or use AGeo, which needs none.",
+            )
+        if self.sensitivity != 1:
+            raise BadNumber(
+                f"sensitivity is {self.sensitivity}, and this mechanism moves each count by one person.",
+                "Leave sensitivity at 1 and give kappa: the most counts one person can change.",
+            )
+
+    @property
+    def pad(self) -> int:
+        """The least pad for these parameters, for certain."""
+        return _least_pad(self.rate, exact.exact(self.delta))
+
+    @property
+    def law(self) -> Law:
+        return Padded(self.rate, self.pad)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return Guarantee(
+            epsilon=self.kappa * exact.exact(self.epsilon),
+            delta=self.kappa * exact.exact(self.delta),
+            policy=Policy.none(),
+            neighbours=Neighbours.ADD_REMOVE,
+            direction=Direction.DECREASING,
+        )
+
+
+@lru_cache(maxsize=256)
+def _least_pad(rate: Fraction, delta: Fraction) -> int:
+    def bottom(pad: int) -> Ball:
+        return Padded(rate, pad).exactly(0)
+
+    def enough(pad: int) -> bool:
+        return at_most(lambda: bottom(pad), lambda: ball(delta))
+
+    most = 1
+    while not enough(most):
+        most *= 2
+    return least_where(enough, most)
