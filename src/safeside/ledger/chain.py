@@ -1,0 +1,218 @@
+"""One ledger as a process sees it: the store, the witnesses, and the account folded from both.
+
+Everything that reads or adds events goes through `Chain`, so that three things are always done in the same
+order: take the turn, read what others added, look for events that are missing.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from safeside.errors import BadQuestion, ClockBackwards, LedgerForked
+from safeside.ledger import events, steps
+from safeside.ledger.events import Event, Happening, Head
+from safeside.ledger.state import SLACK_SECONDS, State, tampered
+from safeside.ledger.store import Identity, Row, Rows, Store
+from safeside.ledger.witness import Line, Witness, state_directory
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Decision:
+    """What to record, in order; nothing where what was asked is recorded already."""
+
+    happenings: tuple[Happening, ...] = ()
+    documents: dict[str, str] = field(default_factory=dict)
+
+
+Decide = Callable[[State], Decision]
+
+
+class Chain:
+    """The list of events, shared with every other process that has it open."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        store.upgrade()
+        with store.read() as rows:
+            self.identity: Identity = rows.identity()
+        places = [state_directory() / f"{self.identity.ledger_id}.witness"]
+        if store.beside is not None:
+            places.insert(0, store.beside)
+        self._witnesses = [Witness(path) for path in places]
+        self._state = State()
+        self._seen: Head = events.NOTHING
+        self._lost: dict[str, Line] = {}
+        self._turn = threading.RLock()
+
+    @contextmanager
+    def reading(self) -> Iterator[tuple[State, Rows]]:
+        """The account as it is now. The witnesses are read first, so they cannot be ahead by chance."""
+        with self._turn:
+            lines = [(witness, list(witness.news())) for witness in self._witnesses]
+            with self._forgetting(), self.store.read() as rows:
+                self._catch_up(rows)
+                self._compare(lines)
+                yield self._state, rows
+
+    def lost(self) -> list[Line]:
+        """Events that were stored once and are not on this chain, oldest first."""
+        return sorted(self._lost.values(), key=lambda line: (line.head.number, line.head.digest))
+
+    def find_document(self, digest: str) -> str | None:
+        """A document that the database has lost, from a witness."""
+        for witness in self._witnesses:
+            if digest in witness.documents and (body := witness.document(digest)) is not None:
+                return body
+        return None
+
+    def record(self, kind: str, decide: Decide, now: datetime | None, *, mend: bool = False) -> State:
+        """Take the turn, decide on what is there, append, and let the witnesses know.
+
+        The clock is read under the lock: read before it, it would be behind whoever came first. `mend` is
+        for recovering alone, which works on a ledger that has lost events.
+        """
+        with self._turn:
+            with self._forgetting(), self.store.write() as rows:
+                self._catch_up(rows)
+                self._compare([(witness, list(witness.news())) for witness in self._witnesses])
+                if not mend:
+                    self._require_whole()
+                steps.reached(steps.of(kind, steps.BEGUN))
+                decision = decide(self._state)
+                if not decision.happenings:
+                    return self._state
+                behind = self._behind(rows)
+                for digest, body in decision.documents.items():
+                    rows.keep(digest, body)
+                added = [self._append(rows, what, now) for what in decision.happenings]
+                steps.reached(steps.of(kind, steps.APPENDED))
+            self._seen = self._state.head
+            steps.reached(steps.of(kind, steps.STORED))
+            self._testify(behind, added, decision.documents)
+            steps.reached(steps.of(kind, steps.WITNESSED))
+            return self._state
+
+    def restore(self, line: Line) -> None:
+        """Append a lost event exactly as it was; it follows the head, so the chain is what it was."""
+        with self._turn, self._forgetting(), self.store.write() as rows:
+            self._catch_up(rows)
+            event = self._state.read(line.head.number, line.head.digest, line.body)
+            for digest in documents_of(event.what):
+                body = self.find_document(digest)
+                if body is not None:
+                    rows.keep(digest, body)
+            rows.append(event)
+            self._lost.pop(line.head.digest, None)
+
+    @contextmanager
+    def _forgetting(self) -> Iterator[None]:
+        """Whatever goes wrong, the account in memory is not trusted afterwards but read again."""
+        try:
+            yield
+        except BaseException:
+            self._state = State()
+            for witness in self._witnesses:
+                witness.number = 0
+            raise
+
+    def _catch_up(self, rows: Rows) -> None:
+        """Fold what was added since; all of it again if the database is no longer the one that was read."""
+        known = self._state.head
+        fetched = rows.events(max(1, known.number))
+        if known.number and (not fetched or fetched[0][1] != known.digest):
+            self._state, fetched = State(), rows.events(1)
+        for row in fetched:
+            if row[0] > self._state.head.number:
+                self._state.read(*row)
+        head = rows.head()
+        if head != self._state.head:
+            raise tampered(min(head.number, self._state.head.number) + 1, "the ledger ends elsewhere")
+        if self._state.ledger_id != rows.identity().ledger_id:
+            raise tampered(1, "it belongs to another ledger")
+
+    def _compare(self, lines: list[tuple[Witness, list[Line]]]) -> None:
+        """Which of the events that were ever stored are not here?"""
+        for witness, news in lines:
+            for line in news:
+                if self._state.holds(line.head):
+                    witness.number = max(witness.number, line.head.number)
+                elif line.whole():
+                    self._lost[line.head.digest] = line
+        for digest in [one for one, line in self._lost.items() if self._state.holds(line.head)]:
+            del self._lost[digest]
+
+    def _require_whole(self) -> None:
+        if self._lost or (self._seen.number and not self._state.holds(self._seen)):
+            raise forked(self.store.where, max(1, len(self._lost)))
+
+    def _append(self, rows: Rows, what: Happening, now: datetime | None) -> Event:
+        event = events.make(self._state.head, self._time(what, now), what)
+        self._state.apply(event)
+        rows.append(event)
+        return event
+
+    def _time(self, what: Happening, now: datetime | None) -> datetime:
+        time = now or datetime.now(UTC)
+        if time.tzinfo is None:
+            raise BadQuestion("The moment has no time zone.", "Give it with one, for example in UTC.")
+        last = self._state.time
+        if last is None or time >= last or isinstance(what, events.ClockSet):
+            return time
+        if last - time <= timedelta(seconds=SLACK_SECONDS):
+            return last
+        raise ClockBackwards(
+            f"The clock says {_minute(time)}, but the ledger's last event is of {_minute(last)}.",
+            "Nothing was spent. Set the clock right and run the same command again; if it is right, and was "
+            "wrong before, say so with `safeside ledger recover --accept-clock`.",
+        )
+
+    def _behind(self, rows: Rows) -> dict[Witness, tuple[list[Row], dict[str, str]]]:
+        """What each witness has not been told, for instance because a process was killed before it could."""
+        told = {}
+        for witness in self._witnesses:
+            witness.ready()
+            missed = rows.events(witness.number + 1) if witness.number < self._state.head.number else []
+            wanted = {one for row in missed for one in documents_of(events.parse(row[2]).what)}
+            found = {one: rows.document(one) for one in sorted(wanted - witness.documents)}
+            told[witness] = (missed, {one: body for one, body in found.items() if body is not None})
+        return told
+
+    def _testify(
+        self,
+        behind: dict[Witness, tuple[list[Row], dict[str, str]]],
+        added: list[Event],
+        documents: dict[str, str],
+    ) -> None:
+        new = [(event.number, event.digest, event.body) for event in added]
+        for witness, (missed, older) in behind.items():
+            fresh = {one: body for one, body in documents.items() if one not in witness.documents}
+            witness.add(missed + new, older | fresh)
+
+
+def documents_of(what: Happening) -> list[str]:
+    """The documents an event speaks of."""
+    if not isinstance(what, events.Reserved | events.Recharged):
+        return []
+    return [
+        value[events.DOCUMENT]
+        for value in what.question.values()
+        if isinstance(value, dict) and events.DOCUMENT in value
+    ]
+
+
+def forked(where: str, lost: int) -> LedgerForked:
+    """Something was published that this chain does not know."""
+    return LedgerForked(
+        f"{where[:1].upper()}{where[1:]} has forgotten {lost} event{'s' if lost > 1 else ''} that it once "
+        "held: it was restored from a backup, or a copy of it was used.",
+        "Nothing can be published until what was published since is charged again. Run `safeside ledger "
+        "recover`, with --release DIR for each release of which another copy of the ledger may know.",
+    )
+
+
+def _minute(time: datetime) -> str:
+    return time.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")

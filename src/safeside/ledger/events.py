@@ -1,0 +1,309 @@
+"""The vocabulary of the ledger: what can happen, how it is written down, how it is chained.
+
+An event is written once, as canonical JSON that holds its own number and the digest of the event before it;
+its own digest is the SHA-256 of those bytes. So a row that is changed, dropped, inserted or moved is found by
+reading the list once, and the last digest stands for everything before it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from fractions import Fraction
+from typing import Any, ClassVar, Final
+
+from safeside.errors import BadQuestion
+from safeside.ledger import money
+from safeside.ledger.money import Cost
+
+BEFORE_ALL: Final = "0" * 64
+"""What the first event names as its predecessor."""
+DOCUMENT: Final = "document"
+"""A long value of a question is kept apart, once, and named by its digest under this word."""
+_TIME: Final = "%Y-%m-%dT%H:%M:%S.%fZ"
+
+
+def canonical(value: object) -> str:
+    """JSON with one spelling for each value: sorted, no spaces, no floating point."""
+    _refuse_floats(value)
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def _refuse_floats(value: object) -> None:
+    if value is None or isinstance(value, str | int):
+        return
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        for item in value.values():
+            _refuse_floats(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            _refuse_floats(item)
+    else:
+        raise BadQuestion(
+            f"A {type(value).__name__} cannot be written in the ledger exactly.",
+            "Write amounts and coordinates in a question as text; use only text, whole numbers, lists and "
+            "mappings.",
+        )
+
+
+def digest(text: str) -> str:
+    """SHA-256, in hexadecimal."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Happening:
+    """What an event says; each kind is a subclass. Fields are read and written by their type."""
+
+    kind: ClassVar[str]
+
+    def to_json(self) -> dict[str, Any]:
+        """As it stands in the event, without number, time and predecessor."""
+        return {field.name: _write(getattr(self, field.name)) for field in dataclasses.fields(self)}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LedgerCreated(Happening):
+    """The first event."""
+
+    kind: ClassVar[str] = "ledger"
+    ledger: str
+    software: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DatasetCreated(Happening):
+    """A dataset with its unit of privacy and its caps, which never change."""
+
+    kind: ClassVar[str] = "dataset"
+    name: str
+    unit: str
+    timezone: str | None
+    epsilon: Fraction
+    delta: Fraction
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reserved(Happening):
+    """A question, recorded and paid for before the data is read.
+
+    `cost` is the price under the release's own definition; `epsilon` and `delta` entered the account.
+    """
+
+    kind: ClassVar[str] = "reserve"
+    request: str
+    dataset: str
+    question: Mapping[str, Any]
+    cost: Cost
+    epsilon: Fraction
+    delta: Fraction
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Committed(Happening):
+    """What was drawn for a reservation is the release with this manifest, and nothing else."""
+
+    kind: ClassVar[str] = "commit"
+    request: str
+    manifest: str
+    fingerprint: str | None
+    alarms: int | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Returned(Happening):
+    """Budget a sparse release did not use, by its published alarms."""
+
+    kind: ClassVar[str] = "return"
+    request: str
+    epsilon: Fraction
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Withdrawn(Happening):
+    """A whole release taken back; it stays charged."""
+
+    kind: ClassVar[str] = "withdraw"
+    request: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Refused(Happening):
+    """A question that was not answered, and why; nothing was spent."""
+
+    kind: ClassVar[str] = "refuse"
+    request: str
+    dataset: str
+    question: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Linked(Happening):
+    """Two datasets hold the same people and share a budget from here on."""
+
+    kind: ClassVar[str] = "link"
+    first: str
+    second: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Recharged(Happening):
+    """A reservation or release this chain had lost, charged again whether or not it fits."""
+
+    kind: ClassVar[str] = "recharge"
+    request: str
+    dataset: str
+    question: Mapping[str, Any]
+    cost: Cost
+    epsilon: Fraction
+    delta: Fraction
+    lost: str
+    manifest: str | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Adopted(Happening):
+    """An event this chain had lost, of which nothing need be charged."""
+
+    kind: ClassVar[str] = "adopt"
+    lost: str
+    what: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ClockSet(Happening):
+    """Somebody confirmed that the clock, though behind the last event, is right."""
+
+    kind: ClassVar[str] = "clock"
+    reason: str
+
+
+KINDS: Final[Mapping[str, type[Happening]]] = {
+    one.kind: one
+    for one in (
+        LedgerCreated,
+        DatasetCreated,
+        Reserved,
+        Committed,
+        Returned,
+        Withdrawn,
+        Refused,
+        Linked,
+        Recharged,
+        Adopted,
+        ClockSet,
+    )
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Head:
+    """The last event, which stands for all before it."""
+
+    number: int
+    digest: str
+
+
+NOTHING: Final = Head(number=0, digest=BEFORE_ALL)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Event:
+    """A happening in its place in the chain, with the bytes that were hashed."""
+
+    number: int
+    previous: str
+    time: datetime
+    what: Happening
+    body: str
+    digest: str
+
+    @property
+    def head(self) -> Head:
+        """The chain up to and including this event."""
+        return Head(number=self.number, digest=self.digest)
+
+    def to_json(self) -> dict[str, Any]:
+        """For people and programs that read the history."""
+        fields: dict[str, Any] = json.loads(self.body)
+        return {**fields, "digest": self.digest}
+
+
+def make(head: Head, time: datetime, what: Happening) -> Event:
+    """The next event after `head`."""
+    body = canonical(
+        {
+            "number": head.number + 1,
+            "previous": head.digest,
+            "time": time.astimezone(UTC).strftime(_TIME),
+            "kind": what.kind,
+            **what.to_json(),
+        }
+    )
+    return Event(
+        number=head.number + 1,
+        previous=head.digest,
+        time=time.astimezone(UTC),
+        what=what,
+        body=body,
+        digest=digest(body),
+    )
+
+
+def parse(body: str) -> Event:
+    """An event from its bytes; ValueError, KeyError or TypeError where they are not one."""
+    fields = json.loads(body)
+    time = datetime.fromisoformat(fields.pop("time"))
+    number, previous = int(fields.pop("number")), str(fields.pop("previous"))
+    kind = KINDS[fields.pop("kind")]
+    readers = _READERS[kind.kind]
+    if fields.keys() != readers.keys():
+        raise ValueError(f"a {kind.kind} event with other fields")
+    what = kind(**{name: reader(fields[name]) for name, reader in readers.items()})
+    return Event(number=number, previous=previous, time=time, what=what, body=body, digest=digest(body))
+
+
+def _write(value: object) -> object:
+    if isinstance(value, Fraction):
+        return money.written(value)
+    if isinstance(value, Cost):
+        return value.to_json()
+    return value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("text was expected")
+    return value
+
+
+def _count(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise TypeError("a count was expected")
+    return value
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise TypeError("a mapping was expected")
+    return value
+
+
+_BY_TYPE: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "str": _text,
+    "str | None": lambda value: None if value is None else _text(value),
+    "int | None": lambda value: None if value is None else _count(value),
+    "Fraction": money.read,
+    "Cost": Cost.from_json,
+    "Mapping[str, Any]": _mapping,
+}
+_READERS: Final = {
+    name: {field.name: _BY_TYPE[str(field.type)] for field in dataclasses.fields(kind)}
+    for name, kind in KINDS.items()
+}

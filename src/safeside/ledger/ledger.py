@@ -1,0 +1,364 @@
+"""The ledger: what may still be asked of a dataset, what was asked, and what it cost.
+
+The order is always the same. `reserve` records the question and pays for it before any data is read;
+`commit` fixes what was drawn; `give_back` returns what a sparse release did not use. A crash between two of
+them leaves money spent and nothing published, never the other way round.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
+from datetime import datetime
+from fractions import Fraction
+from types import TracebackType
+from typing import Any, Self
+
+from safeside import exact
+from safeside.errors import (
+    BadQuestion,
+    LedgerError,
+    LedgerMissing,
+    OverBudget,
+    RequestConflict,
+    SimulationOnly,
+)
+from safeside.exact import Number, show
+from safeside.ledger import events, questions
+from safeside.ledger.chain import Chain, Decision
+from safeside.ledger.events import Event, Head
+from safeside.ledger.money import ZERO, Budget, Cost
+from safeside.ledger.periods import check_periods, periods_of
+from safeside.ledger.rules import (
+    check_name,
+    find_dataset,
+    find_reservation,
+    over_budget,
+    refusal,
+    require_same,
+    timezone_of,
+    unit_of,
+)
+from safeside.ledger.state import Dataset, Reservation, Stage, State
+from safeside.ledger.store import Identity, Rows, Store
+from safeside.privacy.guarantee import Unit
+
+
+class Ledger:
+    """An open ledger. Safe to use from many threads and processes at once; close it, or use `with`."""
+
+    def __init__(self, store: Store) -> None:
+        self._chain = Chain(store)
+
+    @classmethod
+    def create(cls, store: Store, software: str, now: datetime) -> Ledger:
+        """A new, empty ledger."""
+        identity = Identity(ledger_id=secrets.token_hex(16), fingerprint_key=secrets.token_hex(32))
+        first = events.make(
+            events.NOTHING, now, events.LedgerCreated(ledger=identity.ledger_id, software=software)
+        )
+        store.create(identity, first)
+        return cls(store)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._chain.store.close()
+
+    @property
+    def ledger_id(self) -> str:
+        """The ledger's own name, which every release carries."""
+        return self._chain.identity.ledger_id
+
+    @property
+    def fingerprint_key(self) -> bytes:
+        """The key under which input files are fingerprinted; it never leaves the ledger."""
+        return bytes.fromhex(self._chain.identity.fingerprint_key)
+
+    @property
+    def where(self) -> str:
+        """How messages name this ledger."""
+        return self._chain.store.where
+
+    @property
+    def chain(self) -> Chain:
+        """The events themselves, for reports and recovery."""
+        return self._chain
+
+    @property
+    def head(self) -> Head:
+        """The last event."""
+        with self._state() as (state, _):
+            return state.head
+
+    def _state(self) -> AbstractContextManager[tuple[State, Rows]]:
+        return self._chain.reading()
+
+    def create_dataset(
+        self,
+        name: str,
+        unit: Unit | str,
+        epsilon: Number,
+        delta: Number = 0,
+        *,
+        timezone: str | None = None,
+        now: datetime | None = None,
+    ) -> Dataset:
+        """Declare a dataset, whose data one unit of privacy covers, and its caps, which never change."""
+        check_name(name, "dataset")
+        what = events.DatasetCreated(
+            name=name,
+            unit=str(Unit(unit)),
+            timezone=timezone_of(Unit(unit), timezone),
+            epsilon=exact.epsilon(epsilon),
+            delta=exact.delta(delta),
+        )
+
+        def decide(state: State) -> Decision:
+            if name in state.datasets:
+                raise LedgerError(
+                    f'The dataset "{name}" exists already.',
+                    "Use it as it is, or choose another name: a budget is never reset or raised.",
+                )
+            return Decision(happenings=(what,))
+
+        return self._chain.record(what.kind, decide, now).datasets[name]
+
+    def dataset(self, name: str) -> Dataset:
+        """A dataset by name; publishing never makes one."""
+        with self._state() as (state, _):
+            return find_dataset(state, name)
+
+    def datasets(self) -> tuple[Dataset, ...]:
+        """All datasets, by name."""
+        with self._state() as (state, _):
+            return tuple(state.datasets[name] for name in sorted(state.datasets))
+
+    def periods(self, dataset: str, start: datetime, end: datetime) -> tuple[str, ...]:
+        """The days or weeks to charge for [start, end), by the dataset's unit and time zone."""
+        known = self.dataset(dataset)
+        return periods_of(known.unit, known.timezone, start, end)
+
+    def remaining(self, dataset: str, periods: Iterable[str] = ()) -> Budget:
+        """What is left, in the period of the given ones that has least."""
+        with self._state() as (state, _):
+            find_dataset(state, dataset)
+            group = state.group(dataset)
+            each = check_periods(group.unit, tuple(periods))
+            rooms = [group.remaining(period) for period in each]
+        least = rooms[0]
+        for room in rooms[1:]:
+            least = least.least(room)
+        return least
+
+    def preview(self, dataset: str, cost: Cost) -> Budget:
+        """What would be left after such a release; OverBudget where it does not fit. Nothing is recorded."""
+        with self._state() as (state, _):
+            find_dataset(state, dataset)
+            over = over_budget(state, dataset, cost)
+        if over is not None:
+            raise over
+        return self.remaining(dataset, cost.periods) - cost.converted()
+
+    def reserve(
+        self,
+        dataset: str,
+        request_id: str,
+        question: Mapping[str, Any],
+        cost: Cost,
+        *,
+        now: datetime | None = None,
+    ) -> Reservation:
+        """Record a question and pay for it, before any data is read.
+
+        The same request id with the same question is the same reservation, paid once, at whatever stage it
+        now is. `now` is for tests: the clock is read when the reservation is made.
+        """
+        check_name(request_id, "request id")
+        stored, documents = questions.shorten(question)
+        refused: list[OverBudget] = []
+
+        def decide(state: State) -> Decision:
+            find_dataset(state, dataset)
+            known = state.reservations.get(request_id)
+            if known is not None:
+                require_same(known, dataset, stored, cost)
+                return Decision()
+            over = over_budget(state, dataset, cost)
+            if over is not None:
+                refused.append(over)
+                return refusal(state, request_id, dataset, stored, over.what)
+            amount = cost.converted()
+            what = events.Reserved(
+                request=request_id,
+                dataset=dataset,
+                question=stored,
+                cost=cost,
+                epsilon=amount.epsilon,
+                delta=amount.delta,
+            )
+            return Decision(happenings=(what,), documents=documents)
+
+        state = self._chain.record(events.Reserved.kind, decide, now)
+        if refused:
+            raise refused[0]
+        return state.reservations[request_id]
+
+    def commit(
+        self,
+        reservation: Reservation,
+        manifest_digest: str,
+        *,
+        fingerprint: str | None = None,
+        alarms: int | None = None,
+        simulated: bool = False,
+        now: datetime | None = None,
+    ) -> Reservation:
+        """Fix what was drawn: from here on this manifest, and no other, is what the reservation paid for.
+
+        For a sparse release give the number of alarms that it publishes.
+        """
+        if simulated:
+            raise SimulationOnly(
+                "The noise of this release came from a seed, so anybody could subtract it.",
+                "Draw it with system entropy, or use `safeside simulate`, which needs no ledger.",
+            )
+        if (alarms is None) != (reservation.cost.each is None):
+            raise BadQuestion(
+                "The number of alarms belongs to sparse releases, and to all of them.",
+                "Give `alarms` exactly where the reservation has a price for each alarm.",
+            )
+        what = events.Committed(
+            request=reservation.request,
+            manifest=manifest_digest,
+            fingerprint=fingerprint,
+            alarms=None if alarms is None else exact.whole(alarms, "the number of alarms"),
+        )
+
+        def decide(state: State) -> Decision:
+            known = find_reservation(state, reservation, self.where)
+            if known.stage is Stage.RESERVED:
+                return Decision(happenings=(what,))
+            if known.manifest == manifest_digest:
+                return Decision()
+            raise RequestConflict(
+                f'The request "{known.request}" was committed before, with another release.',
+                "Keep the release that was committed and delete this one: noise is drawn once.",
+            )
+
+        return self._chain.record(what.kind, decide, now).reservations[reservation.request]
+
+    def give_back(
+        self, reservation: Reservation, epsilon: Number | None = None, *, now: datetime | None = None
+    ) -> Fraction:
+        """Return what a committed sparse release did not use; all of it unless told otherwise.
+
+        What comes back can be reserved again; the promise stays at the dataset's cap.
+        """
+        wanted = None if epsilon is None else exact.exact(epsilon, "the amount to return")
+
+        def decide(state: State) -> Decision:
+            known = find_reservation(state, reservation, self.where)
+            if known.returned is not None and wanted in (None, known.returned):
+                return Decision()
+            most = state.returnable(known)
+            amount = most if wanted is None else wanted
+            if not 0 <= amount <= most:
+                raise LedgerError(
+                    f'{show(amount)} cannot be returned of the request "{known.request}": at most '
+                    f"{show(most)} was paid for, published as not used, and not returned before.",
+                    "Return only what the published alarms of a committed sparse release show was not used.",
+                )
+            if not amount:
+                return Decision()
+            return Decision(happenings=(events.Returned(request=known.request, epsilon=amount),))
+
+        state = self._chain.record(events.Returned.kind, decide, now)
+        return state.reservations[reservation.request].returned or ZERO
+
+    def withdraw(self, request_id: str, reason: str, *, now: datetime | None = None) -> Reservation:
+        """Take back a whole release. It stays charged: what was seen cannot be unseen."""
+        what = events.Withdrawn(request=request_id, reason=reason)
+
+        def decide(state: State) -> Decision:
+            known = state.reservations.get(request_id)
+            if known is not None and known.stage is Stage.WITHDRAWN:
+                return Decision()
+            if known is None or known.stage is Stage.RESERVED:
+                raise LedgerMissing(
+                    f'The ledger knows of no release published for the request "{request_id}".',
+                    "Look up the request id in release.json, or in `safeside ledger history`.",
+                )
+            return Decision(happenings=(what,))
+
+        return self._chain.record(what.kind, decide, now).reservations[request_id]
+
+    def refuse(
+        self,
+        dataset: str,
+        request_id: str,
+        question: Mapping[str, Any],
+        reason: str,
+        *,
+        now: datetime | None = None,
+    ) -> None:
+        """Record that a question was not answered, and why. Nothing is spent."""
+        check_name(request_id, "request id")
+        stored, _ = questions.shorten(question)
+
+        def decide(state: State) -> Decision:
+            find_dataset(state, dataset)
+            return refusal(state, request_id, dataset, stored, reason)
+
+        self._chain.record(events.Refused.kind, decide, now)
+
+    def link(self, first: str, second: str, *, now: datetime | None = None) -> tuple[str, ...]:
+        """Two datasets hold the same people: from here on they share the smaller of their budgets.
+
+        It is a fact, so it is recorded even where they have spent more than that together: then nothing more
+        fits, and the promise is what was spent.
+        """
+        what = events.Linked(first=first, second=second)
+
+        def decide(state: State) -> Decision:
+            one, two = find_dataset(state, first), find_dataset(state, second)
+            if state.group(first) is state.group(second):
+                return Decision()
+            if (one.unit, one.timezone) != (two.unit, two.timezone):
+                raise LedgerError(
+                    f'"{first}" protects a {unit_of(one)}, "{second}" a {unit_of(two)}: their budgets do '
+                    "not add up.",
+                    "Link only datasets with the same unit of privacy and the same time zone.",
+                )
+            return Decision(happenings=(what,))
+
+        return self._chain.record(what.kind, decide, now).group(first).members
+
+    def reservation(self, request_id: str) -> Reservation | None:
+        """The reservation made for a request, at its present stage."""
+        with self._state() as (state, _):
+            return state.reservations.get(request_id)
+
+    def reservations(self, dataset: str | None = None) -> tuple[Reservation, ...]:
+        """Every reservation, oldest first."""
+        with self._state() as (state, _):
+            found = [one for one in state.reservations.values() if dataset in (None, one.dataset)]
+        return tuple(found)
+
+    def question(self, reservation: Reservation) -> dict[str, Any]:
+        """The question in full, with its long parts put back."""
+        with self._state() as (_, rows):
+            return {name: questions.lengthen(rows, value) for name, value in reservation.question.items()}
+
+    def history(self) -> tuple[Event, ...]:
+        """Every event, oldest first."""
+        with self._state() as (_, rows):
+            return tuple(events.parse(body) for _, _, body in rows.events(1))

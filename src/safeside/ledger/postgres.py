@@ -1,0 +1,128 @@
+"""The ledger in PostgreSQL, for several machines.
+
+Writers take turns on the one row of `safeside_ledger`, which each locks before it reads anything. A commit is
+asked to be on the server's disk whatever the server's default says.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from safeside.errors import LedgerError, MissingExtra, SafesideError
+from safeside.ledger.events import Event
+from safeside.ledger.store import BUSY_SECONDS, Identity, Rows, Store, busy, gone, missing
+
+if TYPE_CHECKING:
+    import psycopg
+
+_CONNECT_SECONDS: Final = 10
+_BEFORE_WRITING: Final = (
+    "SET TRANSACTION ISOLATION LEVEL READ COMMITTED",
+    f"SET LOCAL lock_timeout = '{BUSY_SECONDS}s'",
+    "SELECT set_config('synchronous_commit', 'on', true) "
+    "WHERE current_setting('synchronous_commit') IN ('off', 'local', 'remote_write')",
+)
+_BEFORE_READING: Final = ("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY",)
+_TAKE_TURNS: Final = "SELECT 1 FROM safeside_ledger FOR UPDATE"
+
+
+class PostgresStore(Store):
+    """One database, or one schema of it (`?options=-csearch_path%3Dname`)."""
+
+    def __init__(self, url: str) -> None:
+        try:
+            import psycopg
+        except ImportError:
+            raise MissingExtra(
+                "A ledger in PostgreSQL needs the package psycopg.", "pip install 'safeside[postgres]'"
+            ) from None
+        self._psycopg = psycopg
+        self._url = url
+        self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
+        self._process = 0
+        self.where = f"the ledger {self._name()}"
+        self.beside: Path | None = None
+
+    def _name(self) -> str:
+        """The address without its password."""
+        try:
+            parts = self._psycopg.conninfo.conninfo_to_dict(self._url)
+        except self._psycopg.Error:
+            raise LedgerError(
+                "The address of the ledger cannot be read.",
+                "Write it as postgresql://user@host:5432/database.",
+            ) from None
+        host, port = parts.get("host") or "localhost", parts.get("port")
+        place = f"{host}:{port}" if port else host
+        return f'"{parts.get("dbname") or ""}" on {place}'
+
+    def create(self, identity: Identity, first: Event) -> None:
+        try:
+            with self._transaction(_BEFORE_WRITING) as rows:
+                rows.create(identity, first)
+        except (self._psycopg.errors.DuplicateTable, self._psycopg.errors.UniqueViolation):
+            raise LedgerError(
+                f"A ledger exists already: {self.where}.",
+                "Use it as it is, or choose another database: a budget is never reset.",
+            ) from None
+
+    @contextmanager
+    def read(self) -> Iterator[Rows]:
+        with self._explained(), self._transaction(_BEFORE_READING) as rows:
+            yield rows
+
+    @contextmanager
+    def write(self) -> Iterator[Rows]:
+        with self._explained(), self._transaction((*_BEFORE_WRITING, _TAKE_TURNS)) as rows:
+            yield rows
+
+    @contextmanager
+    def _transaction(self, first: Sequence[str]) -> Iterator[Rows]:
+        connection = self._connect()
+        with connection.transaction():
+            connection.execute("; ".join(first).encode())
+            yield Rows(lambda sql, values: _run(connection, sql, values))
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except self._psycopg.Error as error:
+            self.close()
+            raise self._explain(error) from error
+
+    def _connect(self) -> psycopg.Connection[tuple[Any, ...]]:
+        """A connection made by this process: one must not be carried into a forked process."""
+        if self._connection is None or self._connection.closed or self._process != os.getpid():
+            try:
+                self._connection = self._psycopg.connect(
+                    self._url, autocommit=True, connect_timeout=_CONNECT_SECONDS
+                )
+            except self._psycopg.Error as error:
+                raise gone(self.where, "the server does not answer, or refuses the user") from error
+            self._process = os.getpid()
+        return self._connection
+
+    def close(self) -> None:
+        if self._connection is not None and self._process == os.getpid():
+            self._connection.close()
+        self._connection = None
+
+    def _explain(self, error: psycopg.Error) -> SafesideError:
+        errors = self._psycopg.errors
+        if isinstance(error, errors.UndefinedTable):
+            return missing(self.where)
+        if isinstance(error, errors.LockNotAvailable):
+            return busy(self.where)
+        return gone(self.where, type(error).__name__)
+
+
+def _run(
+    connection: psycopg.Connection[tuple[Any, ...]], sql: str, values: Sequence[Any]
+) -> list[tuple[Any, ...]]:
+    cursor = connection.execute(sql.replace("?", "%s").encode(), values or None)
+    return cursor.fetchall() if cursor.description else []

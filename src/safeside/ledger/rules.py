@@ -1,0 +1,114 @@
+"""What the ledger refuses, and in which words.
+
+Each of these looks at the account as it is under the lock and raises, or answers, without changing anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from safeside.errors import BadQuestion, LedgerForked, LedgerMissing, OverBudget, RequestConflict
+from safeside.exact import show
+from safeside.ledger import events
+from safeside.ledger.chain import Decision
+from safeside.ledger.money import Cost
+from safeside.ledger.periods import check_periods, word, zone
+from safeside.ledger.state import Dataset, Reservation, State
+from safeside.privacy.guarantee import Unit
+
+_LONGEST_NAME: Final = 200
+
+
+def timezone_of(unit: Unit, timezone: str | None) -> str | None:
+    """The time zone a dataset of this unit is kept in: none where it has one budget for all time."""
+    if unit is Unit.PERSON:
+        return None
+    if timezone is None:
+        raise BadQuestion(
+            f"A dataset with a budget for each {word(unit)} needs a time zone.",
+            'Say in which time zone its days begin, for example "Asia/Tokyo".',
+        )
+    return zone(timezone).key
+
+
+def unit_of(dataset: Dataset) -> str:
+    """The unit of privacy in words."""
+    return str(dataset.unit) if dataset.timezone is None else f"{dataset.unit} in {dataset.timezone}"
+
+
+def check_name(name: str, kind: str) -> None:
+    """Names that look alike or cannot be typed are refused."""
+    if not name or len(name) > _LONGEST_NAME or not name.isprintable() or name != name.strip():
+        raise BadQuestion(
+            f"That is not a {kind} the ledger can write down.",
+            f"Give a {kind} of 1 to {_LONGEST_NAME} printable characters, without spaces around it.",
+        )
+
+
+def find_dataset(state: State, name: str) -> Dataset:
+    """The dataset of that name, or the names there are."""
+    if name in state.datasets:
+        return state.datasets[name]
+    known = ", ".join(f'"{one}"' for one in sorted(state.datasets)) or "none"
+    raise LedgerMissing(
+        f'The ledger has no dataset called "{name}".',
+        f"It has: {known}. A dataset is made with `safeside ledger create`; publishing never makes one.",
+    )
+
+
+def find_reservation(state: State, reservation: Reservation, where: str) -> Reservation:
+    """The reservation at its present stage; refused where it was made on another chain."""
+    known = state.reservations.get(reservation.request)
+    if known is None or known.digest != reservation.digest:
+        raise LedgerForked(
+            f'The reservation for the request "{reservation.request}" is not in {where}.',
+            "Nothing was published. The ledger was restored or replaced since: run `safeside ledger "
+            "recover`, then run the same command again.",
+        )
+    return known
+
+
+def require_same(known: Reservation, dataset: str, question: Mapping[str, Any], cost: Cost) -> None:
+    """A request id stands for one question, for ever."""
+    if (known.dataset, known.question, known.cost) != (dataset, question, cost):
+        raise RequestConflict(
+            f'The request id "{known.request}" was used before, for another question.',
+            "Use a new request id for a new question; the same id is for repeating the same question.",
+        )
+
+
+def over_budget(state: State, dataset: str, cost: Cost) -> OverBudget | None:
+    """Requested, remaining and difference of the first period that has no room, exactly."""
+    group, amount = state.group(dataset), cost.converted()
+    for period in check_periods(group.unit, cost.periods):
+        room = group.remaining(period)
+        if amount.fits(room):
+            continue
+        name, wanted, left = "epsilon", amount.epsilon, room.epsilon
+        if wanted <= left:
+            name, wanted, left = "delta", amount.delta, room.delta
+        where = f" in {period}" if period else ""
+        shared = f", which shares its budget with {_others(group.members, dataset)}" if group.linked else ""
+        return OverBudget(
+            f'The release does not fit in what is left of "{dataset}"{where}{shared}. '
+            f"Requested {name} {show(wanted)}, remaining {show(left)}, difference {show(wanted - left)}.",
+            "Ask with a smaller epsilon or delta, or ask less. A budget cannot be raised: it is what was "
+            "promised to the people in the data.",
+            requested=wanted,
+            remaining=left,
+        )
+    return None
+
+
+def _others(members: tuple[str, ...], dataset: str) -> str:
+    return " and ".join(f'"{one}"' for one in members if one != dataset)
+
+
+def refusal(state: State, request: str, dataset: str, question: Mapping[str, Any], reason: str) -> Decision:
+    """The event of a refusal; none where the last one said the same."""
+    what = events.Refused(
+        request=request, dataset=dataset, question=events.digest(events.canonical(question)), reason=reason
+    )
+    # Somebody who asks the same in a loop does not fill the ledger.
+    return Decision() if state.refusals.get(request) == what else Decision(happenings=(what,))

@@ -1,0 +1,164 @@
+"""The ledger in one file, with SQLite.
+
+A rollback journal, not a write-ahead log: between two transactions the file alone is the whole ledger, so a
+plain copy is a backup, and it can be read from a medium that cannot be written. `synchronous = EXTRA` has
+every commit on the disk, journal and directory included, before it is believed.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from safeside.errors import LedgerError, SafesideError, StoreUnavailable
+from safeside.ledger.events import Event
+from safeside.ledger.store import BUSY_SECONDS, Identity, Rows, Store, busy, gone, missing, quoted
+
+_OWNER_ONLY: Final = 0o600
+_PRIMARY: Final = 0xFF
+"""The part of an SQLite result code that names the family of the error."""
+
+
+class SqliteStore(Store):
+    """One file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._connection: sqlite3.Connection | None = None
+        self._opened: tuple[int, int, int] | None = None
+        self.where = quoted(path)
+        self.beside: Path | None = path.with_name(path.name + ".witness")
+
+    def create(self, identity: Identity, first: Event) -> None:
+        self._claim()
+        with self.write() as rows:
+            rows.create(identity, first)
+        _flush(self._path.parent)
+
+    def _claim(self) -> None:
+        """An empty file of our own; what a crash left of an earlier attempt is empty too."""
+        try:
+            os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _OWNER_ONLY))
+        except FileExistsError:
+            if self._path.stat().st_size:
+                raise exists(self.where) from None
+        except OSError as error:
+            raise _cannot_write(self.where, os.strerror(error.errno or 0)) from error
+
+    @contextmanager
+    def read(self) -> Iterator[Rows]:
+        with self._transaction("BEGIN") as rows:
+            yield rows
+
+    @contextmanager
+    def write(self) -> Iterator[Rows]:
+        with self._transaction("BEGIN IMMEDIATE") as rows:
+            yield rows
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[Rows]:
+        try:
+            connection = self._connect()
+            connection.execute(begin)
+            try:
+                yield Rows(lambda sql, values: _run(connection, sql, values))
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+        except sqlite3.Error as error:
+            self.close()
+            raise self._explain(error) from error
+
+    def _connect(self) -> sqlite3.Connection:
+        """A connection to the file that is *now* at the path, made by this process.
+
+        SQLite would go on writing to a file that was deleted or replaced, and a connection must not be
+        carried into a forked process.
+        """
+        try:
+            status = self._path.stat()
+        except FileNotFoundError:
+            if self._opened is None:
+                raise missing(self.where) from None
+            raise gone(self.where, "the file is gone") from None
+        except OSError as error:
+            raise gone(self.where, os.strerror(error.errno or 0)) from error
+        now = (os.getpid(), status.st_dev, status.st_ino)
+        if self._connection is None or now != self._opened:
+            self._drop(now)
+            self._connection = sqlite3.connect(
+                f"{self._path.absolute().as_uri()}?mode=rw",
+                uri=True,
+                timeout=BUSY_SECONDS,
+                isolation_level=None,
+                check_same_thread=False,
+            )
+            self._connection.execute("PRAGMA journal_mode = TRUNCATE")
+            self._connection.execute("PRAGMA synchronous = EXTRA")
+            self._opened = now
+        return self._connection
+
+    def _drop(self, now: tuple[int, int, int]) -> None:
+        if self._connection is not None and self._opened is not None and self._opened[0] == now[0]:
+            self._connection.close()
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _explain(self, error: sqlite3.Error) -> SafesideError:
+        code = getattr(error, "sqlite_errorcode", 0) & _PRIMARY
+        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            return busy(self.where)
+        if code == sqlite3.SQLITE_FULL:
+            return StoreUnavailable(
+                f"The disk is full: {self.where} could not be written.",
+                "Nothing was published. Free some space and run the same command again with the same "
+                "request id.",
+            )
+        if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+            return _cannot_write(self.where, "it, or its directory, is read-only")
+        if code == sqlite3.SQLITE_ERROR and "no such table" in str(error):
+            return missing(self.where)
+        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            return LedgerError(
+                f"{self.where} is not a ledger, or its file is damaged.",
+                "Check the address; if it is right, restore the file from a backup and run "
+                "`safeside ledger recover`.",
+            )
+        return gone(self.where, str(error))
+
+
+def _run(connection: sqlite3.Connection, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+    return connection.execute(sql, values).fetchall()
+
+
+def exists(where: str) -> LedgerError:
+    """A ledger is never made twice."""
+    return LedgerError(
+        f"Something exists already at {where}.",
+        "Use it as it is, or choose another address: a budget is never reset.",
+    )
+
+
+def _cannot_write(where: str, why: str) -> StoreUnavailable:
+    return StoreUnavailable(
+        f"{where} cannot be written ({why}).",
+        "Nothing was spent. Give this user the right to write to the file and its directory, or choose "
+        "another place.",
+    )
+
+
+def _flush(directory: Path) -> None:
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

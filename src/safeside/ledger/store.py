@@ -1,0 +1,193 @@
+"""Where events are kept: one schema, one set of statements, two databases.
+
+A store knows rows and transactions, nothing of budgets. Writers are served one at a time: whoever holds the
+row of `safeside_ledger` (PostgreSQL) or the reserved lock of the file (SQLite) has read everything before it
+and is the only one who may add.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from safeside.errors import LedgerMissing, StoreUnavailable
+from safeside.ledger.events import Event, Head
+
+MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
+    (
+        """CREATE TABLE safeside_ledger (
+            only_one INTEGER PRIMARY KEY CHECK (only_one = 1),
+            ledger_id TEXT NOT NULL,
+            fingerprint_key TEXT NOT NULL,
+            number INTEGER NOT NULL,
+            digest TEXT NOT NULL)""",
+        """CREATE TABLE safeside_events (
+            number INTEGER PRIMARY KEY CHECK (number > 0),
+            digest TEXT NOT NULL UNIQUE,
+            body TEXT NOT NULL)""",
+        """CREATE TABLE safeside_documents (
+            digest TEXT PRIMARY KEY,
+            body TEXT NOT NULL)""",
+    ),
+)
+"""Version n of the schema is made from version n - 1 by the statements at place n - 1. Only ever add."""
+_VERSION_TABLE: Final = "CREATE TABLE safeside_schema (version INTEGER NOT NULL)"
+BUSY_SECONDS: Final = 120
+"""How long a writer waits for its turn before it gives up."""
+
+Row = tuple[int, str, str]
+Execute = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Identity:
+    """What a ledger is called, and the key under which input files are fingerprinted."""
+
+    ledger_id: str
+    fingerprint_key: str
+
+
+class Rows:
+    """The statements, inside one transaction. `?` stands for a value, whatever the database."""
+
+    def __init__(self, execute: Execute) -> None:
+        self._execute = execute
+
+    def identity(self) -> Identity:
+        """The ledger's name and key."""
+        ((ledger_id, key),) = self._execute("SELECT ledger_id, fingerprint_key FROM safeside_ledger", ())
+        return Identity(ledger_id=ledger_id, fingerprint_key=key)
+
+    def head(self) -> Head:
+        """What the database believes to be its last event."""
+        ((number, digest),) = self._execute("SELECT number, digest FROM safeside_ledger", ())
+        return Head(number=number, digest=digest)
+
+    def events(self, first: int) -> list[Row]:
+        """Every event from number `first` on, in order."""
+        query = "SELECT number, digest, body FROM safeside_events WHERE number >= ? ORDER BY number"
+        return [
+            (int(number), str(digest), str(body)) for number, digest, body in self._execute(query, (first,))
+        ]
+
+    def append(self, event: Event) -> None:
+        """Add an event and move the head to it."""
+        self._execute(
+            "INSERT INTO safeside_events (number, digest, body) VALUES (?, ?, ?)",
+            (event.number, event.digest, event.body),
+        )
+        self._execute("UPDATE safeside_ledger SET number = ?, digest = ?", (event.number, event.digest))
+
+    def document(self, digest: str) -> str | None:
+        """A document by the digest of its text."""
+        found = self._execute("SELECT body FROM safeside_documents WHERE digest = ?", (digest,))
+        return str(found[0][0]) if found else None
+
+    def documents(self) -> list[str]:
+        """The digests of all documents."""
+        found = self._execute("SELECT digest FROM safeside_documents ORDER BY digest", ())
+        return [str(row[0]) for row in found]
+
+    def keep(self, digest: str, body: str) -> None:
+        """Store a document once."""
+        self._execute(
+            "INSERT INTO safeside_documents (digest, body) VALUES (?, ?) ON CONFLICT (digest) DO NOTHING",
+            (digest, body),
+        )
+
+    def create(self, identity: Identity, first: Event) -> None:
+        """All tables, at the newest version, and the first event."""
+        self._execute(_VERSION_TABLE, ())
+        self._execute("INSERT INTO safeside_schema (version) VALUES (0)", ())
+        self.migrate()
+        self._execute(
+            "INSERT INTO safeside_ledger (only_one, ledger_id, fingerprint_key, number, digest) "
+            "VALUES (1, ?, ?, 0, '')",
+            (identity.ledger_id, identity.fingerprint_key),
+        )
+        self.append(first)
+
+    def version(self) -> int:
+        """The version of the schema that is there."""
+        return int(self._execute("SELECT version FROM safeside_schema", ())[0][0])
+
+    def migrate(self) -> None:
+        """Bring the tables to the newest version."""
+        for statements in MIGRATIONS[self.version() :]:
+            for statement in statements:
+                self._execute(statement, ())
+            self._execute("UPDATE safeside_schema SET version = version + 1", ())
+
+
+class Store(ABC):
+    """A database that holds one ledger."""
+
+    where: str
+    """How messages name it; never with a password."""
+    beside: Path | None
+    """Where the witness stands that travels with the database, if it is a file."""
+
+    @abstractmethod
+    def create(self, identity: Identity, first: Event) -> None:
+        """Make the tables of a new ledger; refused where there is one."""
+
+    @abstractmethod
+    def read(self) -> AbstractContextManager[Rows]:
+        """One consistent view of the ledger."""
+
+    @abstractmethod
+    def write(self) -> AbstractContextManager[Rows]:
+        """The only writer; what was appended is on the disk once the block has ended."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of the database."""
+
+    def upgrade(self) -> None:
+        """Bring an older schema up to date; refuse a newer one."""
+        with self.read() as rows:
+            version = rows.version()
+        if version > len(MIGRATIONS):
+            raise StoreUnavailable(
+                f"{self.where} was made by a newer safeside (schema {version}, this one knows "
+                f"{len(MIGRATIONS)}).",
+                "Install the newer version of safeside.",
+            )
+        if version < len(MIGRATIONS):
+            with self.write() as rows:
+                rows.migrate()
+
+
+def missing(where: str) -> LedgerMissing:
+    """There is no ledger; nobody but `ledger create` makes one."""
+    return LedgerMissing(
+        f"There is no ledger at {where}.",
+        "Check the address. A ledger is made once, with `safeside ledger create`; publishing never makes "
+        "one.",
+    )
+
+
+def gone(where: str, why: str) -> StoreUnavailable:
+    """The database cannot be reached, or went away on the way."""
+    return StoreUnavailable(
+        f"{where} cannot be reached ({why}).",
+        "Nothing was published. Bring the database back and run the same command again with the same request "
+        "id: what was recorded before it went away is charged once, not twice.",
+    )
+
+
+def busy(where: str) -> StoreUnavailable:
+    """Somebody else has held the ledger for too long."""
+    return StoreUnavailable(
+        f"{where} was busy for {BUSY_SECONDS} seconds.",
+        "Nothing was spent. Look for another safeside that hangs, then run the same command again.",
+    )
+
+
+def quoted(path: Path) -> str:
+    """A file as messages name it."""
+    return f'the ledger "{path}"'
