@@ -43,7 +43,7 @@ def main() -> int:
         cases = (
             ("one alarm, one threshold for all", SAGeo(epsilon_each=epsilon), 400),
             ("every query asked, a threshold each", SAGeo(epsilon_each=epsilon, alarms=QUERIES), each),
-            ("every query an alarm", SAGeo(epsilon_each=epsilon, alarms=QUERIES), 0),
+            ("every query asked, threshold 0: many alarms", SAGeo(epsilon_each=epsilon, alarms=QUERIES), 0),
         )
         for what, sparse, limits in cases:
             asked = sparse.release(counts, limits).asked
