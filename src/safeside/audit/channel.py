@@ -7,7 +7,8 @@ A probability may be a ball, a fraction, a decimal or a float. Several independe
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable, Iterable, Mapping
+import math
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -81,37 +82,44 @@ def outcome_of(given: Mapping[Any, Probability] | Independent, what: object) -> 
 
 
 def respond(
-    mechanism: object, outputs: Iterable[Any] | None, horizon: int | None
+    mechanism: object, results: Collection[Any], outputs: Iterable[Any] | None = None
 ) -> Callable[[Any], Outcome]:
-    """How `mechanism` answers one query result.
+    """How `mechanism` answers each of these query results.
 
     It may be a function from the result to its distribution; an object with `distribution(count, horizon)`,
-    as every mechanism here has; or, with `outputs` listed, an object or function with `pmf(output, result)`.
-    A tuple of counts is answered coordinate by coordinate, independently, by anything but a function.
+    as every additive mechanism here has; or, with `outputs` listed, an object or function with
+    `pmf(output, result)`. What is not listed is compared as one event, so list until the ratio no longer
+    changes. A tuple of counts is answered coordinate by coordinate, independently, unless by a function.
     """
     if outputs is not None:
         listed = list(outputs)
         pmf = getattr(mechanism, "pmf", mechanism)
         if not callable(pmf):
             raise _not_a_mechanism(mechanism)
-        return lambda result: _listed(pmf, listed, result)
+        return lambda result: _each(lambda count: _listed(pmf, listed, count), result)
     spread = getattr(mechanism, "distribution", None)
     if callable(spread):
-        return lambda result: _coordinates(spread, result, horizon)
+        horizon = _horizon(mechanism, results)
+        return lambda result: _each(lambda count: distribution(spread(count, horizon), count), result)
     if callable(mechanism):
         return lambda result: outcome_of(mechanism(result), result)
     raise _not_a_mechanism(mechanism)
 
 
-def _coordinates(
-    spread: Callable[..., Mapping[Any, Probability]], result: Any, horizon: int | None
-) -> Outcome:
-    if isinstance(result, tuple):
-        return Independent(tuple(distribution(spread(count, horizon), count) for count in result))
-    return distribution(spread(result, horizon), result)
+def _each(answer: Callable[[Any], Distribution], result: Any) -> Outcome:
+    return Independent(tuple(map(answer, result))) if isinstance(result, tuple) else answer(result)
 
 
-def _listed(pmf: Callable[..., Probability], outputs: list[Any], result: Any) -> Outcome:
+def _horizon(mechanism: object, results: Iterable[Any]) -> int:
+    """From where on the ratio of two additive distributions no longer changes, in steps of the noise."""
+    counts = [count for result in results for count in (result if isinstance(result, tuple) else (result,))]
+    step = exact.exact(getattr(mechanism, "step", 1))
+    furthest = max((abs(exact.exact(count)) for count in counts), default=Fraction(0))
+    widest = getattr(getattr(mechanism, "law", None), "most", None) or 0
+    return math.ceil(furthest / step) + widest + 1
+
+
+def _listed(pmf: Callable[..., Probability], outputs: list[Any], result: Any) -> Distribution:
     listed = {output: as_ball(pmf(output, result)) for output in outputs}
     rest = exact.ball(1)
     for probability in listed.values():

@@ -62,6 +62,13 @@ class Finding:
         return self.delta_high <= self.claimed_delta * (1 + TOLERANCE) or self.claimed_delta == 0
 
     @property
+    def broken(self) -> bool:
+        """Whether the claim is violated, for certain."""
+        if self.epsilon_low > self.claimed_epsilon + TOLERANCE:
+            return True
+        return self.claimed_delta > 0 and self.delta_low > self.claimed_delta * (1 + TOLERANCE)
+
+    @property
     def tight(self) -> bool:
         """Whether no smaller epsilon would do."""
         return self.epsilon_low >= self.claimed_epsilon - TOLERANCE
@@ -169,13 +176,7 @@ def audit_mechanism(
         pairs.setdefault((query(left), query(right)), (left, right))
     results = {result for pair in pairs for result in pair}
     with exact.precision(exact.PMF_BITS):
-        answer = respond(mechanism, outputs, _horizon(results))
+        answer = respond(mechanism, results, outputs)
         channel = {result: answer(result) for result in results}
     finding = audit_channel(channel, pairs, claimed_epsilon, claimed_delta, progress=progress)
     return replace(finding, worst=pairs[finding.worst])
-
-
-def _horizon(results: Iterable[Any]) -> int:
-    """The largest count: beyond it the ratio of two additive distributions no longer changes."""
-    counts = [count for result in results for count in (result if isinstance(result, tuple) else (result,))]
-    return max((count for count in counts if isinstance(count, int)), default=0)

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from safeside.audit.transcripts import Draw, Procedure, Program, Statement, Transcript, announce, publish
 from safeside.audit.worlds import Question, World, counts_of
-from safeside.exact import Ball
+from safeside.exact import Ball, ball, evaluate
 from safeside.mechanisms.additive import AGeo
 
 AT_MOST: Final = "⊥"
@@ -35,6 +35,10 @@ class Answers:
     def table(self) -> tuple[dict[Any, Ball], ...]:
         """For each true count, the probability of ⊥ and of every alarm."""
         return tuple(self._row(count) for count in range(self.largest + 1))
+
+    def alarm(self, count: int) -> Ball:
+        """The probability of an alarm at this true count."""
+        return evaluate(lambda: 1 - self.table[count].get(AT_MOST, ball(0)))
 
     def _row(self, count: int) -> dict[Any, Ball]:
         spread = AGeo(epsilon=self.epsilon).distribution(count, max(self.largest, self.at_most + 1))

@@ -28,6 +28,7 @@ from safeside import exact
 from safeside.audit.channel import Probability, as_ball, distribution
 from safeside.audit.exact import TOLERANCE, Comparison, Finding, Relation, measure
 from safeside.audit.ratios import Ratio, pure
+from safeside.audit.showing import show, show_pair
 from safeside.errors import BadQuestion
 from safeside.exact import Ball, Number
 from safeside.progress import Progress, quiet
@@ -120,6 +121,11 @@ class Verdict:
         """Whether the procedure keeps everything it claims."""
         return self.finding.holds and self.false_statement is None and self.undercharged is None
 
+    @property
+    def broken(self) -> bool:
+        """Whether something the procedure claims is false, for certain."""
+        return self.finding.broken or self.false_statement is not None or self.undercharged is not None
+
     def sentence(self) -> str:
         """What was found, in one line."""
         if self.false_statement:
@@ -127,7 +133,7 @@ class Verdict:
         if not self.finding.holds:
             return (
                 f"claims {exact.show(self.finding.claimed_epsilon)}, needs {self.finding.measured:.6g}: "
-                f"{self.finding.worst[0]} against {self.finding.worst[1]}, seen {self.finding.witness}"
+                f"{show_pair(self.finding.worst)}, seen {show(self.finding.witness)}"
             )
         return self.undercharged or "keeps what it claims"
 
@@ -244,7 +250,7 @@ def _false_statement(views: Mapping[Any, Hashable], runs: Mapping[Hashable, Tran
     for dataset, view in views.items():
         for statement, seen in runs[view].said.items():
             if not statement.holds(dataset):
-                return f"says {statement.text!r} of {dataset}, which is false; seen {seen}"
+                return f"says {statement.text!r} of {show(dataset)}, which is false; seen {show(seen)}"
     return None
 
 
@@ -262,8 +268,10 @@ def _undercharged(
         for transcript, probability in left.items():
             booked = procedure.charge(transcript)
             if booked > total:
-                return f"books {exact.show(booked)} of {exact.show(total)} reserved; seen {transcript}"
+                return f"books {exact.show(booked)} of {exact.show(total)} reserved; seen {show(transcript)}"
             allowed = exact.exp(booked + _ROUNDING) * right.get(transcript, exact.ball(0))
             if not probability <= allowed:
-                return f"books {exact.show(booked)} for a transcript that reveals more; seen {transcript}"
+                return (
+                    f"books {exact.show(booked)} for a transcript that reveals more; seen {show(transcript)}"
+                )
     return None
