@@ -4,7 +4,9 @@ from safeside.ledger.address import create_ledger, open_ledger
 from safeside.ledger.events import Event, Head
 from safeside.ledger.ledger import Ledger
 from safeside.ledger.money import Budget, Cost
+from safeside.ledger.recovery import Published, Recovery
 from safeside.ledger.state import Dataset, Reservation, Stage
+from safeside.ledger.status import Leak, Status
 from safeside.privacy.account import Kind
 
 __all__ = [
@@ -14,9 +16,13 @@ __all__ = [
     "Event",
     "Head",
     "Kind",
+    "Leak",
     "Ledger",
+    "Published",
+    "Recovery",
     "Reservation",
     "Stage",
+    "Status",
     "create_ledger",
     "open_ledger",
 ]

@@ -44,7 +44,10 @@ class Chain:
             places.insert(0, store.beside)
         self._witnesses = [Witness(path) for path in places]
         self._state = State()
+        self._stored: Head = events.NOTHING
+        """Up to where the account in memory is known to be in the database."""
         self._seen: Head = events.NOTHING
+        """The last event this process ever read: a memory that no backup can turn back."""
         self._lost: dict[str, Line] = {}
         self._turn = threading.RLock()
 
@@ -52,11 +55,16 @@ class Chain:
     def reading(self) -> Iterator[tuple[State, Rows]]:
         """The account as it is now. The witnesses are read first, so they cannot be ahead by chance."""
         with self._turn:
-            lines = [(witness, list(witness.news())) for witness in self._witnesses]
+            lines = self._news()
             with self._forgetting(), self.store.read() as rows:
                 self._catch_up(rows)
-                self._compare(lines)
+                self._compare(lines + self._news())
                 yield self._state, rows
+
+    def head(self) -> Head:
+        """The last event."""
+        with self.reading() as (state, _):
+            return state.head
 
     def lost(self) -> list[Line]:
         """Events that were stored once and are not on this chain, oldest first."""
@@ -78,7 +86,7 @@ class Chain:
         with self._turn:
             with self._forgetting(), self.store.write() as rows:
                 self._catch_up(rows)
-                self._compare([(witness, list(witness.news())) for witness in self._witnesses])
+                self._compare(self._news())
                 if not mend:
                     self._require_whole()
                 steps.reached(steps.of(kind, steps.BEGUN))
@@ -90,7 +98,7 @@ class Chain:
                     rows.keep(digest, body)
                 added = [self._append(rows, what, now) for what in decision.happenings]
                 steps.reached(steps.of(kind, steps.APPENDED))
-            self._seen = self._state.head
+            self._stored = self._seen = self._state.head
             steps.reached(steps.of(kind, steps.STORED))
             self._testify(behind, added, decision.documents)
             steps.reached(steps.of(kind, steps.WITNESSED))
@@ -98,33 +106,38 @@ class Chain:
 
     def restore(self, line: Line) -> None:
         """Append a lost event exactly as it was; it follows the head, so the chain is what it was."""
-        with self._turn, self._forgetting(), self.store.write() as rows:
+        with self._forgetting(), self.store.write() as rows:
             self._catch_up(rows)
             event = self._state.read(line.head.number, line.head.digest, line.body)
-            for digest in documents_of(event.what):
+            for digest in events.documents_of(event.what):
                 body = self.find_document(digest)
                 if body is not None:
                     rows.keep(digest, body)
             rows.append(event)
-            self._lost.pop(line.head.digest, None)
+        self._stored = self._state.head
+        self._lost.pop(line.head.digest, None)
 
     @contextmanager
     def _forgetting(self) -> Iterator[None]:
-        """Whatever goes wrong, the account in memory is not trusted afterwards but read again."""
+        """What was added in memory and not stored is not trusted, but all of it read again."""
         try:
             yield
         except BaseException:
-            self._state = State()
-            for witness in self._witnesses:
-                witness.number = 0
+            if self._state.head != self._stored:
+                self._state = State()
             raise
+
+    def _news(self) -> list[tuple[Witness, list[Line]]]:
+        return [(witness, list(witness.news())) for witness in self._witnesses]
 
     def _catch_up(self, rows: Rows) -> None:
         """Fold what was added since; all of it again if the database is no longer the one that was read."""
-        known = self._state.head
+        known, self._stored = self._state.head, events.NOTHING
         fetched = rows.events(max(1, known.number))
         if known.number and (not fetched or fetched[0][1] != known.digest):
             self._state, fetched = State(), rows.events(1)
+            for witness in self._witnesses:
+                witness.rewind()
         for row in fetched:
             if row[0] > self._state.head.number:
                 self._state.read(*row)
@@ -133,6 +146,9 @@ class Chain:
             raise tampered(min(head.number, self._state.head.number) + 1, "the ledger ends elsewhere")
         if self._state.ledger_id != rows.identity().ledger_id:
             raise tampered(1, "it belongs to another ledger")
+        self._stored = head
+        if self._state.holds(self._seen):
+            self._seen = head
 
     def _compare(self, lines: list[tuple[Witness, list[Line]]]) -> None:
         """Which of the events that were ever stored are not here?"""
@@ -146,7 +162,7 @@ class Chain:
             del self._lost[digest]
 
     def _require_whole(self) -> None:
-        if self._lost or (self._seen.number and not self._state.holds(self._seen)):
+        if self._lost or not self._state.holds(self._seen):
             raise forked(self.store.where, max(1, len(self._lost)))
 
     def _append(self, rows: Rows, what: Happening, now: datetime | None) -> Event:
@@ -176,7 +192,7 @@ class Chain:
         for witness in self._witnesses:
             witness.ready()
             missed = rows.events(witness.number + 1) if witness.number < self._state.head.number else []
-            wanted = {one for row in missed for one in documents_of(events.parse(row[2]).what)}
+            wanted = {one for row in missed for one in events.documents_of(events.parse(row[2]).what)}
             found = {one: rows.document(one) for one in sorted(wanted - witness.documents)}
             told[witness] = (missed, {one: body for one, body in found.items() if body is not None})
         return told
@@ -191,17 +207,6 @@ class Chain:
         for witness, (missed, older) in behind.items():
             fresh = {one: body for one, body in documents.items() if one not in witness.documents}
             witness.add(missed + new, older | fresh)
-
-
-def documents_of(what: Happening) -> list[str]:
-    """The documents an event speaks of."""
-    if not isinstance(what, events.Reserved | events.Recharged):
-        return []
-    return [
-        value[events.DOCUMENT]
-        for value in what.question.values()
-        if isinstance(value, dict) and events.DOCUMENT in value
-    ]
 
 
 def forked(where: str, lost: int) -> LedgerForked:

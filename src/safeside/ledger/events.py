@@ -202,6 +202,15 @@ KINDS: Final[Mapping[str, type[Happening]]] = {
 }
 
 
+def documents_of(what: Happening) -> list[str]:
+    """The documents an event speaks of."""
+    if not isinstance(what, Reserved | Recharged):
+        return []
+    return [
+        value[DOCUMENT] for value in what.question.values() if isinstance(value, dict) and DOCUMENT in value
+    ]
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Head:
     """The last event, which stands for all before it."""

@@ -30,6 +30,7 @@ from safeside.ledger.chain import Chain, Decision
 from safeside.ledger.events import Event, Head
 from safeside.ledger.money import ZERO, Budget, Cost
 from safeside.ledger.periods import check_periods, periods_of
+from safeside.ledger.recovery import Published, Recovery, reconcile, recover
 from safeside.ledger.rules import (
     check_name,
     find_dataset,
@@ -41,6 +42,7 @@ from safeside.ledger.rules import (
     unit_of,
 )
 from safeside.ledger.state import Dataset, Reservation, Stage, State
+from safeside.ledger.status import Status, status, verify
 from safeside.ledger.store import Identity, Rows, Store
 from safeside.privacy.guarantee import Unit
 
@@ -96,8 +98,7 @@ class Ledger:
     @property
     def head(self) -> Head:
         """The last event."""
-        with self._state() as (state, _):
-            return state.head
+        return self._chain.head()
 
     def _state(self) -> AbstractContextManager[tuple[State, Rows]]:
         return self._chain.reading()
@@ -362,3 +363,21 @@ class Ledger:
         """Every event, oldest first."""
         with self._state() as (_, rows):
             return tuple(events.parse(body) for _, _, body in rows.events(1))
+
+    def show(self, dataset: str) -> Status:
+        """What is left of a dataset, what is promised, and what may have become known."""
+        return status(self._chain, dataset)
+
+    def verify(self) -> int:
+        """Check every event from the beginning; the number of events, or LedgerTampered."""
+        return verify(self._chain)
+
+    def reconcile(self, published: Iterable[Published]) -> None:
+        """LedgerForked if one of these releases was never charged here."""
+        reconcile(self._chain, published)
+
+    def recover(
+        self, published: Iterable[Published] = (), *, accept_clock: bool = False, now: datetime | None = None
+    ) -> Recovery:
+        """Put back or charge again what a restored or copied ledger has lost; explain what is unfinished."""
+        return recover(self._chain, published, accept_clock=accept_clock, now=now)

@@ -12,7 +12,8 @@ from typing import Any, Final
 
 from safeside import exact
 from safeside.errors import BadNumber
-from safeside.privacy.account import Charge, Kind
+from safeside.privacy.account import Charge
+from safeside.privacy.account import Kind as Kind
 
 ZERO: Final = Fraction(0)
 _SHORT: Final = "dp"

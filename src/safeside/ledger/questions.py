@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from safeside.ledger import events
+from safeside.ledger.state import tampered
 from safeside.ledger.store import Rows
 
 _LONG: Final = 2048
@@ -37,3 +38,11 @@ def lengthen(rows: Rows, value: Any) -> Any:
         body = rows.document(value[events.DOCUMENT])
         return None if body is None else json.loads(body)
     return value
+
+
+def check(rows: Rows, event: events.Event) -> None:
+    """Every long part of a question is there, and is what was asked."""
+    for key in events.documents_of(event.what):
+        body = rows.document(key)
+        if body is None or events.digest(body) != key:
+            raise tampered(event.number, "a part of its question is missing or was altered")

@@ -185,8 +185,9 @@ class State:
 
     def holds(self, head: Head) -> bool:
         """Whether this chain passes through that event, or has accounted for it since."""
-        on_chain = head.number <= len(self.digests) and self.digests[head.number - 1] == head.digest
-        return on_chain or head.digest in self.accounted
+        if head.number == 0 or head.digest in self.accounted:
+            return True
+        return head.number <= len(self.digests) and self.digests[head.number - 1] == head.digest
 
     def group(self, dataset: str) -> Group:
         """The account a dataset draws on."""

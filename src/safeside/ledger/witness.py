@@ -69,11 +69,15 @@ class Witness:
         except OSError as error:
             raise _unusable(self.path, error) from error
         if size < self._read:
-            # The file was replaced: read all of it again.
-            self.number, self._read = 0, 0
-            self.documents.clear()
+            # The file was replaced.
+            self.rewind()
         if size > self._read:
             yield from self._lines()
+
+    def rewind(self) -> None:
+        """Read all of it again with the next call of `news`."""
+        self.number, self._read = 0, 0
+        self.documents.clear()
 
     def _lines(self) -> Iterator[Line]:
         try:
