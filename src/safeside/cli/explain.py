@@ -46,6 +46,11 @@ def explain(
         _print(explanation)
 
 
+def _say(what: str | Table = "") -> None:
+    """Prose is wrapped between words, whatever the width of the terminal."""
+    out.print(what, soft_wrap=False)
+
+
 def _print_list(as_json: bool) -> None:
     if as_json:
         print_json({name: definition.title for name, definition in DEFINITIONS.items()})
@@ -53,35 +58,37 @@ def _print_list(as_json: bool) -> None:
     table = Table(box=None, show_header=False, pad_edge=False)
     for name, definition in DEFINITIONS.items():
         table.add_row(f"[bold]{name}[/]", escape(definition.title))
-    out.print(table, soft_wrap=False)
+    _say(table)
 
 
 def _print(explanation: Explanation) -> None:
     definition = explanation.definition
-    out.print(f"[bold]{escape(definition.title)}[/]")
-    out.print(f"It compares {escape(definition.compares)}.")
-    out.print(escape(definition.says))
-    out.print()
-    out.print("The most that any mechanism of this definition can multiply the odds that a person was ...")
-    out.print(_risk_table(explanation), soft_wrap=False)
-    out.print("- : already known, nothing to learn.   ∞ : an output can settle it.")
-    out.print()
+    _say(f"[bold]{escape(definition.title)}[/]")
+    _say(f"It compares {escape(definition.compares)}.")
+    _say(escape(definition.says))
+    _say()
+    _say("The most that any mechanism of this definition can multiply the odds that a person was ...")
+    _say(_risk_table(explanation))
+    _say("- : already known, nothing to learn.   ∞ : an output can settle it.")
+    for name, prior in PRIORS.items():
+        _say(f"{name}: {', '.join(f'{_person(x)} {show(p)}' for x, p in prior.items())}")
+    _say()
     _print_list_of("Protected, whatever is believed", explanation.protects)
     _print_list_of("Depends on what is believed", explanation.depends)
     _print_list_of("May leak to anybody", explanation.leaks)
-    out.print()
+    _say()
     _print_witness(explanation)
     if definition.name == "adp-set":
-        out.print()
-        out.print(
-            "If everybody had to be at exactly one of the two places, the last number would be "
+        _say()
+        _say(
+            "Where everybody has to be at exactly one of the two places, that may become "
             f"{_value(explanation.without_room)}: targets that leave nowhere else to be protect nobody."
         )
 
 
 def _risk_table(explanation: Explanation) -> Table:
     table = Table()
-    table.add_column("a person was ...")
+    table.add_column("a person was ...", no_wrap=True)
     for name in (ANY_PRIOR, *PRIORS):
         table.add_column(name, justify="right")
     for row in explanation.rows:
@@ -91,12 +98,12 @@ def _risk_table(explanation: Explanation) -> Table:
 
 
 def _print_list_of(title: str, questions: Sequence[str]) -> None:
-    out.print(f"[bold]{title}:[/] {', '.join(questions) or 'nothing'}.")
+    _say(f"[bold]{title}:[/] {', '.join(questions) or 'nothing'}.")
 
 
 def _print_witness(explanation: Explanation) -> None:
     definition, witness = explanation.definition, explanation.witness
-    out.print(
+    _say(
         f"[bold]Witness.[/] A mechanism of this definition, and somebody with the prior '{definition.prior}':"
     )
     table = Table()
@@ -109,8 +116,8 @@ def _print_witness(explanation: Explanation) -> None:
         table.add_row(
             _person(record), _value(prior.get(record, Fraction(0)), zero="0"), _value(said, zero="0")
         )
-    out.print(table, soft_wrap=False)
-    out.print(
+    _say(table)
+    _say(
         f"Output {SPOKEN} multiplies the odds that the person was {definition.question} by "
         f"{_value(witness.value)}: the probability goes from {_value(witness.before)} to "
         f"{_value(witness.after)}."

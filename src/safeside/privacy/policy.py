@@ -21,6 +21,7 @@ NOT: Final = "not "
 """What a negation begins with: the proposition `not A` is the negation of the atom `A`."""
 _NAMES_SHOWN: Final = 3
 _SUGGESTIONS: Final = 3
+_EXAMPLES: Final = 6
 
 
 def visited(target: str, window: str) -> str:
@@ -122,7 +123,8 @@ def require_known(name: str, known: Iterable[str], kind: str) -> str:
     if near:
         do = f"Did you mean {' or '.join(repr(one) for one in near)}?"
     elif names:
-        do = f"Use a declared name, for example {heapq.nsmallest(1, names)[0]!r}."
+        first = ", ".join(repr(one) for one in heapq.nsmallest(_EXAMPLES, names))
+        do = f"Use a declared name: {first}{' ...' if len(names) > _EXAMPLES else ''}."
     else:
         do = f"Declare a {kind} of this name first."
     raise UnknownPolicy(f"There is no {kind} called {name!r}.", do)
