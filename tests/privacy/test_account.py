@@ -114,9 +114,9 @@ def test_the_promise_with_a_delta_says_nothing_about_odds() -> None:
 
 def test_the_promise_for_a_budget_of_each_day() -> None:
     text = promise("0.5", unit=Unit.PERSON_DAY)
-    assert "had you visited none of them on any one day." in text
+    assert "had you visited none of them on any one day you choose." in text
     assert "7 days together are protected at 7 times 0.5, that is 3.5." in text
-    assert "had you visited none of them in any one week." in promise("0.5", unit=Unit.PERSON_WEEK)
+    assert "had you visited none of them in any one week you choose." in promise("0.5", unit=Unit.PERSON_WEEK)
 
 
 def test_the_promise_takes_exact_caps_only() -> None:

@@ -9,6 +9,8 @@ from fractions import Fraction
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from safeside import exact
+
 Row = Mapping[object, Fraction]
 RATIOS = st.fractions(min_value=1, max_value=6, max_denominator=8)
 rows = (
@@ -65,6 +67,15 @@ def test_a_history_of_both_kinds(adp: Row, adp_after: Row, dp: Row, dp_after: Ro
     delta = failing(dp, dp_after, ratio)
     assert failing(product(adp, dp), product(adp_after, dp_after), first * ratio) <= delta
     assert failing(product(dp, adp), product(dp_after, adp_after), first * ratio) <= delta
+
+
+@given(st.fractions(min_value=0, max_value=3000, max_denominator=1000))
+def test_factors_are_shown_rounded_up_and_hardly(epsilon: Fraction) -> None:
+    leading, _, power = exact.exp_up(epsilon).partition(" x 10^")
+    shown = Fraction(leading) * Fraction(10) ** int(power or 0)
+    true = exact.evaluate(lambda: exact.exp(epsilon))
+    assert exact.lower(true) <= shown
+    assert shown <= exact.upper(true) * (1 + Fraction(1, 10**4))
 
 
 def test_the_whole_of_a_mixture_is_not_dp_for_any_epsilon() -> None:

@@ -212,7 +212,7 @@ def promise(epsilon: Number, delta: Number = 0, *, unit: Unit = Unit.PERSON) -> 
 
 
 def _whole_sentence(cap: Fraction, failing: Fraction, period: str) -> str:
-    when = f" on any one {period}" if period == "day" else f" in any one {period}" if period else ""
+    when = f" {'on' if period == 'day' else 'in'} any one {period} you choose" if period else ""
     return (
         "Everything published from this dataset up to now, about the places and times listed here, was, "
         f"taken together, at most {_factor(cap)} times as probable as it would have been had you visited "
