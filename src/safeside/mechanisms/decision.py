@@ -6,9 +6,11 @@ both inequalities of the definition allow (section 6); no mechanism does better 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from itertools import islice
 from typing import ClassVar
 
 import numpy as np
@@ -35,17 +37,21 @@ class Decided:
     simulated: bool
 
 
-def climb(steps: int, epsilon: Fraction, delta: Fraction, alpha: Fraction) -> Ball:
-    """b_k at the working precision: from b_0 = alpha, the least of what the two inequalities and 1 allow."""
+def climbing(epsilon: Fraction, delta: Fraction, alpha: Fraction) -> Iterator[Ball]:
+    """b_0, b_1, ... at the working precision: from alpha, each the most that both inequalities allow."""
     up, down, slack = exp(epsilon), exp(-epsilon), ball(delta)
     b = ball(alpha)
-    for _ in range(steps):
-        if b == 0 and delta == 0:
-            return b
+    while True:
+        yield b
         if b + slack >= 1:
-            return ball(1)
-        b = (up * b + slack).min(1 - down * (1 - b - slack)).min(ball(1))
-    return b
+            b = ball(1)
+        elif alpha or delta:
+            b = (up * b + slack).min(1 - down * (1 - b - slack)).min(ball(1))
+
+
+def climb(steps: int, epsilon: Fraction, delta: Fraction, alpha: Fraction) -> Ball:
+    """b_k at the working precision."""
+    return next(islice(climbing(epsilon, delta, alpha), steps, None))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,242 @@
+"""Planning before anything is spent: how often will "at most t" be said, and under which definition?
+
+Everything here is computed at a *declared* true count or on public counts, never on the private ones: a plan
+that looked at the data would be an output nobody paid for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from safeside import exact
+from safeside.decisions.bounds import smallest_epsilon
+from safeside.decisions.sanitizers import beta_at_most
+from safeside.errors import BadQuestion
+from safeside.exact import Ball, Number, ball, lower, show
+from safeside.mechanisms.counts import people_counts, thresholds_for
+from safeside.mechanisms.decision import climbing
+from safeside.mechanisms.sparse import SparseQueries
+
+_MOST_ROWS: Final = 41
+
+
+class Definition(StrEnum):
+    """Privacy definitions, the strongest first."""
+
+    DP = "dp"
+    APPROXIMATE_DP = "approximate_dp"
+    ADP = "adp"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Row:
+    """The best beta of "at most t" at one true count, under each definition."""
+
+    count: int
+    adp: Ball
+    dp: Ball
+    approximate_dp: Ball
+
+    def beta(self, definition: Definition) -> Ball:
+        """The beta under this definition."""
+        return {
+            Definition.ADP: self.adp,
+            Definition.DP: self.dp,
+            Definition.APPROXIMATE_DP: self.approximate_dp,
+        }[definition]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """A table of beta by true count, and the strongest definition that reaches what is wanted."""
+
+    at_most: int
+    epsilon: Fraction
+    delta: Fraction
+    alpha: Fraction
+    want_beta: Fraction
+    count: int
+    sensitivity: int
+    rows: tuple[Row, ...]
+    recommended: Definition | None
+    """None where no definition reaches the wanted beta at the declared count."""
+    enough_epsilon: Fraction | None
+    """The least epsilon (rounded up) with which ADP does; None where beta = 1 is wanted."""
+
+    @property
+    def declared(self) -> Row:
+        """The row of the declared count."""
+        return next(row for row in self.rows if row.count == self.count)
+
+    def sentence(self) -> str:
+        """The recommendation in one sentence."""
+        what = f'"at most {self.at_most}"'
+        where = f"where the true count is {self.count}"
+        if self.recommended is None:
+            more = (
+                ""
+                if self.enough_epsilon is None
+                else (f"; asymmetric differential privacy would from epsilon {show(self.enough_epsilon)} on")
+            )
+            return (
+                f"With epsilon {show(self.epsilon)} no definition says {what} with probability "
+                f"{show(self.want_beta)} {where}{more}."
+            )
+        beta = rounded_down(self.declared.beta(self.recommended))
+        wrong = "never wrong" if self.alpha == 0 else f"wrong with probability at most {show(self.alpha)}"
+        if self.recommended is Definition.DP:
+            return (
+                f"Use {show(self.epsilon)}-DP (the optimal decision): it is the strongest definition, says "
+                f"{what} with probability {beta} {where}, and is {wrong}."
+            )
+        if self.recommended is Definition.APPROXIMATE_DP:
+            return (
+                f"Use ({show(self.epsilon)}, {show(self.delta)})-DP (the optimal decision): it is the "
+                f"strongest definition that is enough, says {what} with probability {beta} {where}, and is "
+                f"{wrong}."
+            )
+        others = (
+            f"({show(self.epsilon)}, {show(self.delta)})-DP reaches "
+            f"{rounded_down(self.declared.approximate_dp)} and {show(self.epsilon)}-DP {rounded_down(self.declared.dp)}"
+        )
+        return (
+            f"Use asymmetric differential privacy (AGeo) at epsilon {show(self.epsilon)}: it says {what} "
+            f"with probability {beta} {where}, and is never wrong; decisions that are {wrong} reach less: "
+            f"{others}."
+        )
+
+
+def plan(
+    *,
+    at_most: int,
+    epsilon: Number,
+    delta: Number = 0,
+    alpha: Number = 0,
+    want_beta: Number = Fraction(9, 10),
+    count: int = 0,
+    sensitivity: int = 1,
+) -> Plan:
+    """The best beta of "at most t" under DP, (epsilon, delta)-DP and ADP, and which of them is enough.
+
+    `count` is the true count at which the wanted beta must be reached; it is declared. `sensitivity` is how
+    many counts one person can change: each count then gets that part of epsilon and delta. ADP's decision is
+    AGeo's, which is never wrong; `alpha` is what the other two may be wrong with.
+    """
+    limit, truth = exact.whole(at_most, "at_most"), exact.whole(count, "count")
+    if truth > limit:
+        raise BadQuestion(
+            f'The declared count {truth} is above {limit}: there "at most {limit}" is false and must not be '
+            "said.",
+            "Declare a count of at most the threshold; 0 is the usual choice.",
+        )
+    budget, slack = exact.epsilon(epsilon), exact.delta(delta)
+    wrong, wanted = exact.alpha(alpha), exact.beta(want_beta)
+    parts = exact.whole(sensitivity, "sensitivity", least=1)
+    rows = _rows(_spread(limit, truth), limit, budget / parts, slack / parts, wrong)
+    declared = next(row for row in rows if row.count == truth)
+    enough = [one for one in Definition if lower(declared.beta(one)) >= wanted]
+    return Plan(
+        at_most=limit,
+        epsilon=budget,
+        delta=slack,
+        alpha=wrong,
+        want_beta=wanted,
+        count=truth,
+        sensitivity=parts,
+        rows=rows,
+        recommended=enough[0] if enough else None,
+        enough_epsilon=None
+        if wanted == 1
+        else smallest_epsilon(at_most=limit, beta=wanted, count=truth, sensitivity=parts),
+    )
+
+
+def expected_beta(counts: ArrayLike, at_most: ArrayLike, beta: Callable[[int], Ball]) -> Ball | None:
+    """E[beta | safe]: the mean of beta(k), k = t+1-f, over the places whose truth is "at most t".
+
+    For studies on public or synthetic counts. None where no place is safe.
+    """
+    values = people_counts(counts)
+    steps = thresholds_for(values.size, at_most) + 1 - values
+    found, times = np.unique(steps[steps > 0], return_counts=True)
+    if not found.size:
+        return None
+    with exact.precision(exact.PMF_BITS):
+        total = sum((beta(int(k)) * int(n) for k, n in zip(found, times, strict=True)), start=ball(0))
+        return total / int(times.sum())
+
+
+def expected_beta_sparse(
+    mechanism: SparseQueries, counts: ArrayLike, at_most: ArrayLike, *, given_asked: bool
+) -> float | None:
+    """E[beta | safe] of a sparse release in the order given, as a float.
+
+    Given that a safe query was asked, or over all safe queries, where not to be asked is not to be answered:
+    the two differ by how early the release stops, so a figure must say which it shows.
+    """
+    values = people_counts(counts)
+    limits = thresholds_for(values.size, at_most)
+    safe = values <= limits
+    if not safe.any():
+        return None
+    asked = mechanism.reached(values, limits)[safe]
+    pairs, which = np.unique(np.stack([limits, values])[:, safe], axis=1, return_inverse=True)
+    each = np.array([float(mechanism.beta(int(t), int(f)).mid()) for t, f in pairs.T])[which.reshape(-1)]
+    return float((asked * each).sum() / (asked.sum() if given_asked else asked.size))
+
+
+def _rows(
+    counts: list[int], limit: int, epsilon: Fraction, delta: Fraction, alpha: Fraction
+) -> tuple[Row, ...]:
+    wanted = {limit + 1 - count for count in counts}
+    with exact.precision(exact.PMF_BITS):
+        pure = _at(wanted, epsilon, Fraction(0), alpha)
+        approximate = _at(wanted, epsilon, delta, alpha)
+    return tuple(
+        Row(
+            count=count,
+            adp=beta_at_most(limit, count, epsilon),
+            dp=pure[limit + 1 - count],
+            approximate_dp=approximate[limit + 1 - count],
+        )
+        for count in counts
+    )
+
+
+def _at(steps: set[int], epsilon: Fraction, delta: Fraction, alpha: Fraction) -> dict[int, Ball]:
+    found: dict[int, Ball] = {}
+    for k, b in enumerate(climbing(epsilon, delta, alpha)):
+        if b == 1:
+            return found | dict.fromkeys(steps - found.keys(), b)
+        if k in steps:
+            found[k] = b
+        if len(found) == len(steps):
+            return found
+    raise AssertionError("the climb has no end")
+
+
+def _spread(limit: int, declared: int) -> list[int]:
+    """Counts from 0 to the threshold, thinned evenly where there are many, the declared one among them."""
+    if limit < _MOST_ROWS:
+        return list(range(limit + 1))
+    picked = {round(i * limit / (_MOST_ROWS - 1)) for i in range(_MOST_ROWS)}
+    return sorted(picked | {declared})
+
+
+def rounded_down(beta: Ball) -> str:
+    """A few digits, rounded down: a plan never promises more than it keeps."""
+    value = lower(beta)
+    if value >= Fraction(1, 10**4) or value <= 0:
+        return f"{int(max(value, Fraction(0)) * 10**4) / 10**4:.4f}"
+    power = 0
+    while value < 1:
+        value *= 10
+        power += 1
+    return f"{int(value * 10) / 10}e-{power}"
