@@ -59,16 +59,17 @@ def test_both_sentences_and_never_one_total() -> None:
     first, second = standing([ADP, COUNTS]).sentences()
     assert first == (
         "Everything published from this dataset, taken together, is at most 33.116 (e^3.5, rounded up) times "
-        "as probable as it would be had one person's record been any other of which every fact given up by "
-        "the policy is still true where it was, apart from a probability of at most 0.000003."
+        "as probable as it would be had one person's whole record been any other of which every fact given "
+        "up by the policy is still true where it was, apart from a probability of at most 0.000003."
     )
     assert second == (
         "The releases under ordinary differential privacy alone, provided none of them was chosen "
         "because of an answer made under the policy, are at most 20.086 (e^3, rounded up) times as "
-        "probable as they would be with one person's record added or removed, apart from a "
+        "probable as they would be with one person's whole record added or removed, apart from a "
         "probability of at most 0.000003. Together with the others they are not differentially "
         "private for any epsilon."
     )
+    assert "one person's record of one day" in standing([ADP], unit=Unit.PERSON_DAY).sentences()[0]
     assert len(standing([ADP]).sentences()) == 1
     assert "provided" not in standing([COUNTS]).sentences()[1]
     assert "replaced by any other" in standing([REPLACE]).sentences()[1]

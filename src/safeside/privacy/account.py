@@ -16,7 +16,7 @@ from typing import Final
 from safeside import exact
 from safeside.errors import PrivacyError
 from safeside.exact import Number, show
-from safeside.privacy.guarantee import Neighbours, Unit
+from safeside.privacy.guarantee import WHOSE, Neighbours, Unit
 
 DIGITS: Final = 6
 """Significant digits to which what is not rational is rounded up."""
@@ -124,6 +124,7 @@ class Standing:
     """What the ordinary releases are by themselves; None where there are none."""
     alone_neighbours: Neighbours
     has_adp: bool
+    unit: Unit = Unit.PERSON
 
     def sentences(self) -> tuple[str, ...]:
         """Both sentences, never one total."""
@@ -131,8 +132,8 @@ class Standing:
             return ("Nothing was published from this dataset.",)
         first = (
             "Everything published from this dataset, taken together, is at most "
-            f"{_factor(self.whole.epsilon)} times as probable as it would be had one person's record been "
-            f"any other of which every fact given up by the policy is still true where it was"
+            f"{_factor(self.whole.epsilon)} times as probable as it would be had {WHOSE[self.unit]} "
+            f"been any other of which every fact given up by the policy is still true where it was"
             f"{_apart(self.whole.delta)}."
         )
         if self.alone is None:
@@ -141,7 +142,7 @@ class Standing:
         last = " Together with the others they are not differentially private for any epsilon."
         second = (
             f"The releases under ordinary differential privacy alone, {chosen if self.has_adp else ''}are at "
-            f"most {_factor(self.alone.epsilon)} times as probable as they would be with one person's record "
+            f"most {_factor(self.alone.epsilon)} times as probable as they would be with {WHOSE[self.unit]} "
             f"{_CHANGED[self.alone_neighbours]}{_apart(self.alone.delta)}.{last if self.has_adp else ''}"
         )
         return (first, second)
@@ -150,7 +151,7 @@ class Standing:
 _CHANGED = {Neighbours.ADD_REMOVE: "added or removed", Neighbours.REPLACE: "replaced by any other"}
 
 
-def standing(charges: Iterable[Charge], digits: int = DIGITS) -> Standing:
+def standing(charges: Iterable[Charge], digits: int = DIGITS, *, unit: Unit = Unit.PERSON) -> Standing:
     """Convert every release into the account that carries the policy, then add.
 
     The ordinary releases are added a second time by themselves, under adding or removing one person, or
@@ -172,6 +173,7 @@ def standing(charges: Iterable[Charge], digits: int = DIGITS) -> Standing:
         alone=alone if ordinary else None,
         alone_neighbours=neighbours,
         has_adp=len(ordinary) < len(made),
+        unit=unit,
     )
 
 

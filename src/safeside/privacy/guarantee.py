@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
+from typing import Final
 
 from safeside import exact
 from safeside.errors import PrivacyError
@@ -36,7 +37,7 @@ class Unit(StrEnum):
     PERSON_WEEK = "person-week"
 
 
-_WHOSE = {
+WHOSE: Final = {
     Unit.PERSON: "one person's whole record",
     Unit.PERSON_DAY: "one person's record of one day",
     Unit.PERSON_WEEK: "one person's record of one week",
@@ -114,7 +115,7 @@ class Guarantee:
         failing = f", apart from a probability of at most {exact.show(self.delta)}" if self.delta else ""
         if self.neighbours is Neighbours.ADD_REMOVE:
             return f"{what} with {_WHO[self.unit]} added or removed{failing}."
-        other = f"{what} had {_WHOSE[self.unit]} been any other"
+        other = f"{what} had {WHOSE[self.unit]} been any other"
         if not len(self.policy):
             return f"{other}{failing}."
         given_up = self.policy.sentence()
