@@ -91,7 +91,7 @@ def variants(epsilon: Fraction) -> tuple[Variant, ...]:
     return (
         Variant(
             name="svt without noise on the queries",
-            source="Stoddard et al. 2014; variant 5",
+            source="As in Stoddard et al. 2014 (variant 5).",
             asked="AB",
             threshold_rate=half,
             query_rate=None,
@@ -99,7 +99,7 @@ def variants(epsilon: Fraction) -> tuple[Variant, ...]:
         ),
         Variant(
             name="svt that never stops",
-            source="Chen et al. 2015; variant 6",
+            source="As in Chen et al. 2015 (variant 6).",
             asked="AAABBB",
             threshold_rate=half,
             query_rate=half,
@@ -107,7 +107,7 @@ def variants(epsilon: Fraction) -> tuple[Variant, ...]:
         ),
         Variant(
             name="svt whose noise ignores the number of alarms",
-            source="Lee and Clifton 2014; variant 4",
+            source="As in Lee and Clifton 2014 (variant 4).",
             asked="AABB",
             threshold_rate=epsilon / 4,
             query_rate=3 * epsilon / 4,
@@ -115,7 +115,7 @@ def variants(epsilon: Fraction) -> tuple[Variant, ...]:
         ),
         Variant(
             name="svt that shows the noisy count",
-            source="Roth 2011; variant 3",
+            source="As in lecture notes of 2011 (variant 3).",
             asked="AAAAAB",
             threshold_rate=half,
             query_rate=half,
@@ -125,7 +125,7 @@ def variants(epsilon: Fraction) -> tuple[Variant, ...]:
         ),
         Variant(
             name="svt without noise on the threshold",
-            source="a common shortcut",
+            source="A shortcut: nothing is drawn for the threshold.",
             asked="AAAAA",
             threshold_rate=None,
             query_rate=half / 2,

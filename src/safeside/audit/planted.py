@@ -39,11 +39,11 @@ _MISSCALED: Final = Fraction(105, 100)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Caught:
-    """What an audit said of a planted bug; `measured` may be infinite, or nothing where none is needed."""
+    """What an audit said of a planted bug; `measured` may be infinite, and for samplers is surprise."""
 
     caught: bool
-    claimed: float | None
-    measured: float | None
+    claimed: float
+    measured: float
     how: str
 
     @classmethod

@@ -300,7 +300,7 @@ PROCEDURES: Final = (
         one_price_for_two_releases,
     ),
     *(
-        Planted(name=variant.name, bug=f"As printed in {variant.source}.", audit=partial(_variant, variant))
+        Planted(name=variant.name, bug=variant.source, audit=partial(_variant, variant))
         for variant in broken_svt.variants(ONE)
     ),
 )

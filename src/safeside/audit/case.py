@@ -1,0 +1,93 @@
+"""One mechanism in one setting: what it claims, over which datasets, and the line the audit writes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from safeside import exact
+from safeside.audit.exact import Finding, Relation, audit_mechanism
+from safeside.audit.showing import show, show_pair
+from safeside.audit.transcripts import Verdict
+from safeside.privacy.guarantee import Guarantee
+from safeside.privacy.records import Universe
+
+PEOPLE: Final = 2
+EXACT: Final = "exact"
+SAMPLER: Final = "sampler"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Row:
+    """One line of the audit. For samplers, `measured` is surprise in parts of the surprise allowed."""
+
+    name: str
+    kind: str
+    setting: str
+    claimed: float
+    claimed_delta: float
+    measured: float
+    measured_delta: float
+    worst_pair: str
+    witness: str
+    tight: bool
+    ok: bool
+
+    def as_json(self) -> dict[str, Any]:
+        """For machines; what is infinite is spelt out, since JSON has no number for it."""
+        return {key: "infinity" if value == math.inf else value for key, value in asdict(self).items()}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Case:
+    """A mechanism in one setting."""
+
+    name: str
+    setting: str
+    tight: bool
+    run: Callable[[], Finding | Verdict]
+
+    def row(self) -> Row:
+        """Audit it; a procedure must also keep every statement it makes and every charge it books."""
+        found = self.run()
+        finding = found.finding if isinstance(found, Verdict) else found
+        return Row(
+            name=self.name,
+            kind=EXACT,
+            setting=self.setting,
+            claimed=float(finding.claimed_epsilon),
+            claimed_delta=float(finding.claimed_delta),
+            measured=finding.measured,
+            measured_delta=finding.delta_high,
+            worst_pair=show_pair(finding.worst),
+            witness=show(finding.witness),
+            tight=self.tight,
+            ok=found.holds and (finding.tight or not self.tight),
+        )
+
+
+def case(
+    name: str,
+    setting: str,
+    mechanism: object,
+    guarantee: Guarantee,
+    query: Callable[[Any], Any],
+    relation: Relation,
+    universe: Universe[Any],
+    *,
+    people: int = PEOPLE,
+    tight: bool = True,
+    times: int = 1,
+) -> Case:
+    """`times` is what a guarantee costs under another relation than its own."""
+    epsilon, delta = times * guarantee.epsilon, times * guarantee.delta
+    return Case(
+        name=name,
+        setting=f"eps = {exact.show(epsilon)}"
+        + (f", delta = {exact.show(delta)}" if delta else "")
+        + f"; {setting}",
+        tight=tight,
+        run=lambda: audit_mechanism(mechanism, query, relation, universe, people, epsilon, delta),
+    )

@@ -1,0 +1,142 @@
+"""The cases of sequences: SAGeo and SALap with c alarms and every kind of κ, and sparse vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from typing import Any, Final
+
+from safeside.audit.case import PEOPLE, Case, case
+from safeside.audit.procedures import Sparse
+from safeside.audit.transcripts import Verdict, audit_procedure
+from safeside.audit.worlds import DAY, INSTANT, REGION, TWO_WINDOWS, Question, World, counts_of
+from safeside.mechanisms.sequences import Said
+from safeside.mechanisms.sparse import PaperSALap, SAGeo, SALap, SparseQueries
+from safeside.mechanisms.svt import SparseVector
+from safeside.privacy.guarantee import Neighbours
+
+_TWO_OF_THREE: Final = World(places=("A", "B", "C"), most=2)
+_DAY_REGION: Final = World(places=("A", "B", "C"), regions=(("AB", ("A", "B")),))
+
+
+def _run_of(mechanism: SparseQueries, at_most: int) -> Callable[[tuple[int, ...]], dict[Any, Any]]:
+    horizon = max(PEOPLE, at_most + 1)
+    return lambda counts: dict(mechanism.transcripts(counts, at_most, horizon))
+
+
+def _sparse(
+    kind: type[SAGeo] | type[PaperSALap],
+    alarms: int,
+    world: World,
+    setting: str,
+    at_most: int = 0,
+    questions: Sequence[Question] | None = None,
+) -> Case:
+    asked = world.questions if questions is None else questions
+    kappa = world.kappa(asked)
+    mechanism = kind(epsilon_each=1, alarms=alarms, kappa=kappa)
+    return case(
+        mechanism.name,
+        f"c = {alarms}, κ = {kappa}; {setting}, t = {at_most}",
+        _run_of(mechanism, at_most),
+        mechanism.guarantee,
+        counts_of(asked),
+        world.asymmetric,
+        world.universe,
+    )
+
+
+def sparse() -> Iterator[Case]:
+    """Sequences that stop after c alarms, priced by what one person can cause."""
+    for alarms in (1, 2, 3):
+        yield _sparse(SAGeo, alarms, INSTANT, "3 places at one instant")
+        yield _sparse(SAGeo, alarms, _TWO_OF_THREE, "2 of 3 places each")
+        yield _sparse(SAGeo, alarms, DAY, "3 places in a day")
+        yield _sparse(SAGeo, alarms, REGION, "3 places and a region at one instant")
+        yield _sparse(SAGeo, alarms, _DAY_REGION, "3 places and a region in a day")
+        yield _sparse(SAGeo, alarms, TWO_WINDOWS, "3 places and a region in 2 windows")
+    yield _sparse(SAGeo, 2, DAY, "3 places in a day", at_most=1)
+    repeated = INSTANT.place_questions * 2
+    yield _sparse(SAGeo, 3, INSTANT, "3 places at one instant, each asked twice", questions=repeated)
+    yield _sparse(PaperSALap, 1, DAY, "Algorithm 1 as printed", at_most=1)
+    yield _adaptive()
+    yield _by_the_book()
+    for alarms, world in ((1, INSTANT), (2, _TWO_OF_THREE), (3, DAY)):
+        kappa = world.kappa(world.questions)
+        salap = SALap(epsilon_each=1, alarms=alarms, kappa=kappa, grid="1/2")
+        yield case(
+            "salap",
+            f"c = {alarms}, κ = {kappa}; 3 places, grid 1/2, t = 0",
+            _run_of(salap, 0),
+            salap.guarantee,
+            counts_of(world.questions),
+            world.asymmetric,
+            world.universe,
+        )
+
+
+def _region_first(said: Sequence[Said]) -> int | None:
+    """Ask the region; go into its places only after an alarm there; then the third place."""
+    asked = [one.query for one in said]
+    wanted = [0, 3] if not said or said[0].alarm is None else [0, 2, 1, 3]
+    return next((query for query in wanted if query not in asked), None)
+
+
+def _adaptive() -> Case:
+    kappa = _DAY_REGION.kappa(_DAY_REGION.questions)
+    mechanism = SAGeo(epsilon_each=1, alarms=2, kappa=kappa)
+    return case(
+        "sageo",
+        f"c = 2, κ = {kappa}; a region, its places only after an alarm, t = 0",
+        lambda counts: dict(mechanism.transcripts(counts, 0, PEOPLE, order=_region_first)),
+        mechanism.guarantee,
+        counts_of(_DAY_REGION.questions),
+        _DAY_REGION.asymmetric,
+        _DAY_REGION.universe,
+    )
+
+
+def _by_the_book() -> Case:
+    """The same procedure as a program, so that what ⊥ says is checked too."""
+    world = TWO_WINDOWS
+    procedure = Sparse(questions=world.questions, epsilon_each=Fraction(1), alarms=2, at_most=1)
+
+    def run() -> Verdict:
+        return audit_procedure(procedure.procedure("sageo", world), world.asymmetric, world.universe, PEOPLE)
+
+    kappa = world.kappa(world.questions)
+    setting = f"eps = 2; c = 2, κ = {kappa}; every transcript of a program, statements checked, t = 1"
+    return Case(name="sageo", setting=setting, tight=True, run=run)
+
+
+def vector() -> Iterator[Case]:
+    """The sparse vector technique, in the variant that is private; its bound is not attained."""
+    for alarms in (1, 2):
+        svt = SparseVector(epsilon=1, alarms=alarms)
+        yield case(
+            "svt",
+            f"c = {alarms}; 3 places at one instant, each asked twice, replacement",
+            _svt_run(svt),
+            svt.guarantee,
+            counts_of(INSTANT.place_questions * 2),
+            INSTANT.ordinary,
+            INSTANT.universe,
+            people=1,
+            tight=False,
+        )
+    moved = SparseVector(epsilon=1, alarms=1, same_direction=True, neighbours=Neighbours.ADD_REMOVE)
+    yield case(
+        "svt",
+        "c = 1; 3 places in a day, add or remove, all counts move one way",
+        _svt_run(moved),
+        moved.guarantee,
+        counts_of(DAY.place_questions),
+        DAY.add_remove,
+        DAY.universe,
+        people=1,
+        tight=False,
+    )
+
+
+def _svt_run(svt: SparseVector) -> Callable[[tuple[int, ...]], dict[Any, Any]]:
+    return lambda counts: dict(svt.transcripts(counts, 0))
