@@ -181,7 +181,7 @@ def test_proposition_IV_3_the_policy_itself_may_leak() -> None:
 def test_proposition_IV_4_what_is_not_the_policy_is_protected() -> None:
     """Risk(M, not p and p') <= e^eps for every p, p', mechanism and prior."""
     for p, other in itertools.product(PROPOSITIONS, EVENTS):
-        assert most(ADP({"p": p}), both(negated(p), other)) <= F  # type: ignore[operator]
+        assert most(ADP({"p": p}), both(negated(p), other)) <= F
 
 
 def test_proposition_IV_5_nothing_more_leaks_to_one_who_knows_the_policy_holds() -> None:
@@ -189,7 +189,7 @@ def test_proposition_IV_5_nothing_more_leaks_to_one_who_knows_the_policy_holds()
     for p in PROPOSITIONS:
         known = Universe(records=tuple(filter(p, PLACES.records)))
         for other in EVENTS:
-            assert most(ADP({"p": p}), other, known) <= F  # type: ignore[operator]
+            assert most(ADP({"p": p}), other, known) <= F
 
 
 def test_single_proposition_adp_is_strictly_between_dp_and_osdp() -> None:

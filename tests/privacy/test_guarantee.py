@@ -16,7 +16,7 @@ THERE = Policy.not_visited(["there"], "noon")
 
 def one(**changes: object) -> Guarantee:
     fields = {"epsilon": Fraction(1, 2), "policy": HERE, "direction": Direction.DECREASING, **changes}
-    return Guarantee(**fields)  # type: ignore[arg-type]
+    return Guarantee(**fields)
 
 
 def test_budgets_add_and_policies_unite() -> None:
