@@ -1,0 +1,57 @@
+"""What is said of each place: a state and the bounds it follows from, and nothing else of the count."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from safeside.decisions.states import State
+
+STATES: Final = (State.AT_MOST, State.AT_LEAST, State.UNCLEAR, State.NOT_ASKED)
+CODE: Final = {state: number for number, state in enumerate(STATES)}
+"""Within the program a state is a small number; it is never written out as one."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Answers:
+    """One answer for each declared place, in the order of the places' names.
+
+    `upper` means something only where `bounded`: a place that was not asked has no upper bound, nor has one
+    of which a single bit said "cannot say". `lower` is 0, which is always true, unless an error rate for "at
+    least" was declared.
+    """
+
+    places: tuple[str, ...]
+    states: NDArray[np.uint8]
+    upper: NDArray[np.int64]
+    lower: NDArray[np.int64]
+    bounded: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def number(self, state: State) -> int:
+        """How many places have this answer."""
+        return int(np.count_nonzero(self.states == CODE[state]))
+
+    @property
+    def certified_at_zero(self) -> int:
+        """How many places are shown, for certain, to have had nobody: facts about everybody."""
+        return int(np.count_nonzero(self.bounded & (self.upper == 0)))
+
+    def on_public_maps(self, publish_at_least: bool) -> NDArray[np.uint8]:
+        """The states as the public map shows them: "at least" only where that was asked for."""
+        if publish_at_least:
+            return self.states
+        shown = self.states.copy()
+        shown[shown == CODE[State.AT_LEAST]] = CODE[State.UNCLEAR]
+        return shown
+
+    def names(self) -> list[str]:
+        """The state of each place, in full."""
+        words = np.array([state.name for state in STATES], dtype=object)
+        listed: list[str] = words[self.states].tolist()
+        return listed

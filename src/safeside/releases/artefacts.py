@@ -1,0 +1,136 @@
+"""The data files of a release. Rows are sorted by place, and no file holds anything of the exact counts."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any, Final
+
+import polars as pl
+
+from safeside.releases import wording
+from safeside.releases.answers import CODE, STATES, Answers
+from safeside.releases.wording import Manifest
+from safeside.visits import Places
+
+CSV: Final = "answers.csv"
+PARQUET: Final = "answers.parquet"
+GEOJSON: Final = "answers.geojson"
+ORDER: Final = "order.csv"
+COLUMNS: Final = ("place", "state", "upper_bound", "lower_bound")
+
+
+def frame(answers: Answers) -> pl.DataFrame:
+    """The answers as a table; no upper bound where none was published."""
+    upper = pl.Series("upper_bound", answers.upper)
+    bounded = pl.Series(answers.bounded)
+    table = pl.DataFrame(
+        {
+            "place": pl.Series(list(answers.places), dtype=pl.String),
+            "state": pl.Series(answers.names(), dtype=pl.String),
+            "upper_bound": upper.zip_with(bounded, pl.Series([None] * len(answers), dtype=pl.Int64)),
+            "lower_bound": pl.Series(answers.lower),
+        }
+    )
+    return table.sort("place")
+
+
+def as_csv(answers: Answers) -> bytes:
+    """answers.csv, UTF-8."""
+    return frame(answers).write_csv().encode()
+
+
+def as_parquet(answers: Answers) -> bytes:
+    """answers.parquet."""
+    buffer = io.BytesIO()
+    frame(answers).write_parquet(buffer)
+    return buffer.getvalue()
+
+
+def as_order(places: list[str]) -> bytes:
+    """order.csv: the places in the order they were asked in, which is public."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["place"])
+    writer.writerows([place] for place in places)
+    return text.getvalue().encode()
+
+
+def as_geojson(manifest: Manifest, answers: Answers, places: Places) -> bytes:
+    """answers.geojson: the public map as data, in the words of the public map."""
+    published = bool(manifest["question"]["publish_at_least"])
+    states = answers.on_public_maps(published)
+    lines = [
+        json.dumps(
+            _feature(manifest, answers, places, number, int(states[number])),
+            ensure_ascii=False,
+            separators=(",", ":"),
+            allow_nan=False,
+        )
+        for number in range(len(answers))
+    ]
+    head = json.dumps(
+        {
+            "release": manifest["release"],
+            "simulated": manifest["simulated"],
+            "title": wording.title(manifest),
+            "known_on": manifest["known_on"],
+        },
+        ensure_ascii=False,
+    )
+    body = ",\n".join(lines)
+    return f'{{"type":"FeatureCollection","safeside":{head},"features":[\n{body}\n]}}\n'.encode()
+
+
+def _feature(manifest: Manifest, answers: Answers, places: Places, at: int, state: int) -> dict[str, Any]:
+    question = manifest["question"]
+    place = answers.places[at]
+    threshold = question["at_most_of"].get(place, question["at_most"])
+    said = {
+        0: wording.at_most(threshold),
+        1: wording.at_least(question["at_least"] or 0),
+        2: wording.CANNOT_SAY,
+        3: wording.NOT_ASKED,
+    }
+    properties: dict[str, Any] = {
+        "place": place,
+        "state": STATES[state].name,
+        "says": said[state],
+        "at_most": threshold,
+        "upper_bound": int(answers.upper[at]) if answers.bounded[at] else None,
+    }
+    if question["publish_at_least"]:
+        properties["lower_bound"] = int(answers.lower[at])
+    for name, column in (("name", places.name), ("region", places.region)):
+        if column is not None and column[at] is not None:
+            properties[name] = str(column[at])
+    return {"type": "Feature", "id": place, "geometry": _point(places, at), "properties": properties}
+
+
+def _point(places: Places, at: int) -> dict[str, Any] | None:
+    if places.latitude is None or places.longitude is None:
+        return None
+    return {"type": "Point", "coordinates": [float(places.longitude[at]), float(places.latitude[at])]}
+
+
+def read_csv(data: bytes) -> Answers:
+    """The answers that answers.csv holds; ValueError where it holds none."""
+    import numpy as np
+
+    schema = {"place": pl.String, "state": pl.String, "upper_bound": pl.Int64, "lower_bound": pl.Int64}
+    try:
+        table = pl.read_csv(io.BytesIO(data), schema=schema)
+    except pl.exceptions.PolarsError as error:
+        raise ValueError("not a table of answers") from error
+    codes = {state.name: number for state, number in CODE.items()}
+    states = [codes.get(name, -1) for name in table["state"].to_list()]
+    if not states or min(states) < 0 or table["lower_bound"].null_count():
+        raise ValueError("not a table of answers")
+    return Answers(
+        places=tuple(table["place"].to_list()),
+        states=np.array(states, dtype=np.uint8),
+        upper=table["upper_bound"].fill_null(0).to_numpy().astype(np.int64),
+        lower=table["lower_bound"].to_numpy().astype(np.int64),
+        bounded=table["upper_bound"].is_not_null().to_numpy().astype(np.bool_),
+    )

@@ -1,0 +1,111 @@
+"""Pictures for the report, as SVG: told apart by fill and text, not by colour alone."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from typing import Final
+
+_WIDE: Final = 960.0
+_HALF: Final = 440.0
+_TALL: Final = 230.0
+
+
+def share_bar(parts: Sequence[tuple[str, str, int]]) -> str:
+    """One bar for all places: (class, words, number) for each answer, in order."""
+    total = max(1, sum(number for _, _, number in parts))
+    body, labels, at = [], [], 0.0
+    for name, _, number in parts:
+        wide = _WIDE * number / total
+        if number:
+            body.append(
+                f'<rect class="{name}" x="{at:.1f}" y="0" width="{max(wide - 2, 1):.1f}" height="54"/>'
+            )
+        at += wide
+    for column, (name, words, number) in enumerate(parts):
+        x = column * _WIDE / len(parts)
+        labels.append(
+            f'<rect class="{name}" x="{x:.0f}" y="76" width="14" height="14"/>'
+            f'<text class="strong" x="{x + 22:.0f}" y="88">{html.escape(words)}</text>'
+            f'<text class="soft" x="{x + 22:.0f}" y="108">{number:,} of {total:,} places '
+            f"({_percent(number, total)})</text>"
+        )
+    title = "; ".join(f"{words}: {number:,}" for _, words, number in parts)
+    return _svg(_WIDE, 116, title, "".join(body + labels))
+
+
+def _percent(number: int, total: int) -> str:
+    """Never rounded to all or nothing when it is neither."""
+    if number in (0, total):
+        return f"{100 * number // total} %"
+    share = 100 * number / total
+    return "under 0.1 %" if share < 0.1 else "over 99.9 %" if share > 99.9 else f"{share:.1f} %"
+
+
+def histogram(bars: Sequence[int], threshold: int | None, *, last_is_more: bool) -> str:
+    """How many places have each published upper bound; bars within the threshold are filled."""
+    most, gap = max([1, *bars]), _HALF / len(bars)
+    wide = max(2.0, min(26.0, gap - 4))
+    every = max(1, len(bars) // 11)
+    body = [f'<line class="line" x1="0" y1="{_TALL}" x2="{_HALF}" y2="{_TALL}"/>']
+    for bound, number in enumerate(bars):
+        x = (bound + 0.5) * gap
+        tall = (_TALL - 20) * number / most
+        inside = (
+            threshold is not None and bound <= threshold and not (last_is_more and bound == len(bars) - 1)
+        )
+        name = "at-most" if inside else "unclear"
+        if number:
+            body.append(
+                f'<rect class="{name}" x="{x - wide / 2:.1f}" y="{_TALL - max(tall, 1.5):.1f}" '
+                f'width="{wide:.1f}" height="{max(tall, 1.5):.1f}"><title>{number:,}</title></rect>'
+            )
+        if bound % every == 0 or bound == len(bars) - 1:
+            more = last_is_more and bound == len(bars) - 1
+            body.append(
+                f'<text class="soft" x="{x:.1f}" y="{_TALL + 18}" text-anchor="middle">{bound}'
+                f"{'+' if more else ''}</text>"
+            )
+    body.append(f'<text class="soft" x="0" y="12">{most:,} places</text>')
+    return _svg(_HALF, _TALL + 26, "Places by published upper bound", "".join(body))
+
+
+def curve(chances: Sequence[float], threshold: int) -> str:
+    """The chance of "at most" by the true number of visitors; it ends, at zero, right of the threshold."""
+    gap = _HALF / max(1, len(chances) - 1)
+    body = [
+        f'<line class="line" x1="0" y1="{_height(level):.1f}" x2="{_HALF}" y2="{_height(level):.1f}"/>'
+        f'<text class="soft" x="-8" y="{_height(level) + 4:.1f}" text-anchor="end">{level:.0%}</text>'
+        for level in (0.0, 0.5, 1.0)
+    ]
+    for count, chance in enumerate(chances):
+        x, y = count * gap, _height(chance)
+        body.append(
+            f'<line class="curve" x1="{x:.1f}" y1="{_height(0):.1f}" x2="{x:.1f}" y2="{y:.1f}"/>'
+            f'<circle class="at-most" cx="{x:.1f}" cy="{y:.1f}" r="5"><title>{chance:.3f}</title></circle>'
+            f'<text class="soft" x="{x:.1f}" y="{_TALL + 18}" text-anchor="middle">{count}</text>'
+        )
+    rule = (threshold + 0.5) * gap
+    body.append(
+        f'<line class="rule" x1="{rule:.1f}" y1="4" x2="{rule:.1f}" y2="{_TALL}"/>'
+        f'<text class="strong" x="{rule + 8:.1f}" y="16">never beyond</text>'
+    )
+    inner = "".join(body)
+    return _svg(
+        _HALF + 56,
+        _TALL + 26,
+        "Chance of the answer by true count",
+        f'<g transform="translate(48 0)">{inner}</g>',
+    )
+
+
+def _height(share: float) -> float:
+    return _TALL - (_TALL - 20) * share
+
+
+def _svg(wide: float, tall: float, title: str, body: str) -> str:
+    label = html.escape(title, quote=True)
+    return (
+        f'<svg viewBox="0 0 {wide:.0f} {tall:.0f}" role="img" aria-label="{label}"><title>{label}</title>'
+        f"{body}</svg>"
+    )

@@ -1,0 +1,174 @@
+"""release.json: what was asked, how it was answered, what is promised, and the digest of every file.
+
+The file has one spelling for one content (sorted, indented, no floating point), so that its SHA-256, which
+the ledger keeps and the signature covers, stands for the whole release. docs/releases.md has the schema.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from safeside.errors import BadRelease
+
+SCHEMA: Final = "safeside-release/1"
+FILE: Final = "release.json"
+SIGNATURE: Final = "signature.json"
+
+_NUMBER, _TEXT, _YES = int, str, bool
+_LISTED: Final = object()
+"""A list of sentences."""
+_BY_PLACE: Final = object()
+"""A mapping from places to whole numbers."""
+_FILES: Final = object()
+"""A mapping from file names to their size and digest."""
+
+
+class _Maybe:
+    """Null, or of this shape."""
+
+    def __init__(self, shape: object) -> None:
+        self.shape = shape
+
+
+_EVENT: Final = {"number": _NUMBER, "digest": _TEXT}
+_BUDGET: Final = {"epsilon": _TEXT, "delta": _TEXT}
+SHAPE: Final[Mapping[str, object]] = {
+    "schema": _TEXT,
+    "simulated": _YES,
+    "release": _TEXT,
+    "supersedes": _Maybe(_TEXT),
+    "known_on": _TEXT,
+    "question": {
+        "when": _TEXT,
+        "start": _TEXT,
+        "end": _TEXT,
+        "instant": _YES,
+        "timezone": _Maybe(_TEXT),
+        "places": {"number": _NUMBER, "sha256": _TEXT},
+        "at_most": _Maybe(_NUMBER),
+        "at_most_of": _BY_PLACE,
+        "at_least": _Maybe(_NUMBER),
+        "alpha": _Maybe(_TEXT),
+        "alpha_of_each_place": _Maybe(_TEXT),
+        "publish_at_least": _YES,
+        "people": _Maybe(_NUMBER),
+        "counted": _LISTED,
+    },
+    "mechanism": {
+        "name": _TEXT,
+        "epsilon": _TEXT,
+        "delta": _TEXT,
+        "rate": _TEXT,
+        "places_per_person": _Maybe(_NUMBER),
+        "alarms": _Maybe(_NUMBER),
+        "margin": _Maybe(_NUMBER),
+        "pad": _Maybe(_NUMBER),
+        "order": _Maybe({"kind": _TEXT, "text": _TEXT}),
+        "slider": _YES,
+    },
+    "guarantee": {
+        "kind": _TEXT,
+        "unit": _TEXT,
+        "neighbours": _TEXT,
+        "epsilon": _TEXT,
+        "delta": _TEXT,
+        "sentence": _TEXT,
+        "caps": _Maybe(_BUDGET),
+        "promise": _LISTED,
+    },
+    "software": {"name": _TEXT, "version": _TEXT},
+    "ledger": _Maybe({"id": _TEXT, "dataset": _TEXT, "event": _EVENT}),
+    "answers": {
+        "AT_MOST": _NUMBER,
+        "AT_LEAST": _NUMBER,
+        "UNCLEAR": _NUMBER,
+        "NOT_ASKED": _NUMBER,
+        "certified_at_zero": _NUMBER,
+    },
+    "files": _FILES,
+}
+
+
+def encode(manifest: Mapping[str, Any]) -> bytes:
+    """The one spelling of this manifest."""
+    _check(manifest, SHAPE, "release.json")
+    return _spell(manifest)
+
+
+def _spell(manifest: Mapping[str, Any]) -> bytes:
+    return (
+        json.dumps(manifest, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+    ).encode()
+
+
+def decode(data: bytes) -> dict[str, Any]:
+    """The manifest these bytes spell; BadRelease where they spell none."""
+    try:
+        manifest = json.loads(data)
+    except (ValueError, UnicodeDecodeError):
+        raise bad("release.json is not JSON") from None
+    if not isinstance(manifest, dict) or manifest.get("schema") != SCHEMA:
+        raise BadRelease(
+            f"release.json does not follow the schema {SCHEMA}.",
+            "Use the version of safeside that made the release, or a newer one; if that is this one, ask the "
+            "publisher for the release again.",
+        )
+    _check(manifest, SHAPE, "release.json")
+    if _spell(manifest) != data:
+        raise bad("release.json is not spelled as safeside spells it")
+    return manifest
+
+
+def digest(data: bytes) -> str:
+    """SHA-256, in hexadecimal."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def file_entry(data: bytes) -> dict[str, Any]:
+    """A published file as the manifest names it."""
+    return {"bytes": len(data), "sha256": digest(data)}
+
+
+def bad(why: str) -> BadRelease:
+    """The release is not what was published."""
+    return BadRelease(
+        f"This release was altered or is incomplete: {why}.",
+        "Do not use it. Ask the publisher for the release again, and tell them what you found.",
+    )
+
+
+def _check(value: object, shape: object, where: str) -> None:
+    if isinstance(shape, _Maybe):
+        if value is not None:
+            _check(value, shape.shape, where)
+    elif isinstance(shape, Mapping):
+        if not isinstance(value, Mapping) or value.keys() != shape.keys():
+            raise bad(f"{where} has other fields than the schema")
+        for name, inner in shape.items():
+            _check(value[name], inner, f"{where}, {name},")
+    elif not _fits(value, shape):
+        raise bad(f"{where} is of another kind than the schema has")
+
+
+def _fits(value: object, shape: object) -> bool:
+    if shape is _LISTED:
+        return isinstance(value, list) and all(isinstance(item, str) for item in value)
+    if shape is _BY_PLACE:
+        return isinstance(value, dict) and all(_whole(item) for item in value.values())
+    if shape is _FILES:
+        entries = value.values() if isinstance(value, dict) else [None]
+        return all(
+            isinstance(entry, dict)
+            and entry.keys() == {"bytes", "sha256"}
+            and _whole(entry["bytes"])
+            and isinstance(entry["sha256"], str)
+            for entry in entries
+        )
+    return _whole(value) if shape is _NUMBER else isinstance(value, shape)  # type: ignore[arg-type]
+
+
+def _whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0

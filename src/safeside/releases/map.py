@@ -1,0 +1,130 @@
+"""map.html: the places by what is said of them, in one file that works without a network."""
+
+from __future__ import annotations
+
+import html
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from safeside.decisions.states import State
+from safeside.releases import pages, wording
+from safeside.releases.answers import CODE, STATES, Answers
+from safeside.releases.wording import Manifest
+from safeside.visits import Places
+
+_SCRIPT: Final = ("answers.js", "marks.js", "map.js", "basemap.js", "gestures.js", "table.js", "page.js")
+_DEGREES: Final = 100_000
+"""Coordinates in the page are whole hundred-thousandths of a degree, about a metre."""
+_SLIDER_LEAST, _SLIDER_MOST = 10, 60
+
+
+def render(
+    manifest: Manifest, answers: Answers, places: Places, basemap: dict[str, Any] | None = None
+) -> bytes:
+    """The page, from what is published and the public list of places."""
+    code = pages.script(_SCRIPT)
+    simulated = bool(manifest["simulated"])
+    values = {
+        "csp": html.escape(pages.policy(code)),
+        "version": html.escape(manifest["software"]["version"]),
+        "title": html.escape(wording.title(manifest)),
+        "style": pages.asset("map.css"),
+        "body_class": "simulated" if simulated else "release",
+        "simulation_banner": f'<p class="banner">{html.escape(wording.SIMULATION)}</p>' if simulated else "",
+        "watermark": "SIMULATION" if simulated else "",
+        "heading": html.escape(wording.when(manifest["question"])),
+        "known_iso": html.escape(manifest["known_on"]),
+        "known_text": html.escape(wording.known_on(manifest)),
+        "no_slider": html.escape(wording.no_slider(manifest)),
+        "reading": pages.paragraphs([*wording.error_side(manifest), *wording.scope(manifest)]),
+        "promise": pages.paragraphs(manifest["guarantee"]["promise"]),
+        "making": pages.paragraphs(wording.making(manifest)),
+        "footer": html.escape(wording.footer(manifest)),
+        "data": pages.data_block(_data(manifest, answers, places, basemap)),
+        "script": code,
+    }
+    return pages.fill("map.html", values)
+
+
+def _data(
+    manifest: Manifest, answers: Answers, places: Places, basemap: dict[str, Any] | None
+) -> dict[str, Any]:
+    question, mechanism = manifest["question"], manifest["mechanism"]
+    published = bool(question["publish_at_least"])
+    mapped = places.latitude is not None and places.longitude is not None
+    return {
+        "ids": list(answers.places),
+        "names": _names(places),
+        "regions": _regions(places),
+        "latitude": _whole_degrees(places.latitude) if mapped else None,
+        "longitude": _whole_degrees(places.longitude) if mapped else None,
+        "states": answers.on_public_maps(published).tolist(),
+        "upper": _bounds(answers),
+        "lower": answers.lower.tolist() if published else None,
+        "at_most": _thresholds(question, answers),
+        "at_least": question["at_least"] if published else None,
+        "alpha": wording.number(question["alpha"]) if published else None,
+        "legend": _legend(manifest, published),
+        "slider": mechanism["slider"],
+        "slider_most": _slider_most(question, answers),
+        "known_on": manifest["known_on"],
+        "basemap": basemap if mapped else None,
+    }
+
+
+def _names(places: Places) -> list[str] | None:
+    if places.name is None:
+        return None
+    return [str(name) if name is not None else "" for name in places.name]
+
+
+def _regions(places: Places) -> dict[str, Any] | None:
+    if places.region is None:
+        return None
+    names = [str(name) if name is not None else "" for name in places.region]
+    listed = sorted(set(names))
+    number = {name: at for at, name in enumerate(listed)}
+    return {"names": listed, "index": [number[name] for name in names]}
+
+
+def _whole_degrees(values: NDArray[np.float64] | None) -> list[int]:
+    whole: list[int] = np.rint(np.asarray(values, dtype=np.float64) * _DEGREES).astype(np.int64).tolist()
+    return whole
+
+
+def _bounds(answers: Answers) -> list[int | None]:
+    pairs = zip(answers.upper.tolist(), answers.bounded.tolist(), strict=True)
+    return [bound if bounded else None for bound, bounded in pairs]
+
+
+def _thresholds(question: Manifest, answers: Answers) -> int | list[int]:
+    own = question["at_most_of"]
+    if not own:
+        return int(question["at_most"])
+    return [own.get(place, question["at_most"]) for place in answers.places]
+
+
+def _legend(manifest: Manifest, published: bool) -> list[str]:
+    """Every state this release could have said, whether or not it did."""
+    shown = {State.AT_MOST, State.UNCLEAR}
+    if published:
+        shown.add(State.AT_LEAST)
+    if manifest["mechanism"]["alarms"] is not None:
+        shown.add(State.NOT_ASKED)
+    return [state.name for state in STATES if state in shown]
+
+
+def _slider_most(question: Manifest, answers: Answers) -> int:
+    """Far enough to reach nearly every place, never so far that a step is too fine to take."""
+    largest = int(max([question["at_most"] or 0, *question["at_most_of"].values()]))
+    bounds = answers.upper[answers.bounded]
+    reach = int(np.percentile(bounds, 99)) if bounds.size else 0
+    wanted = max(_SLIDER_LEAST, 2 * largest, reach)
+    ceiling = max(_SLIDER_MOST, largest + 1)
+    if question["at_least"] is not None and question["publish_at_least"]:
+        # "At most" and "at least" never stand for one place at once.
+        busy = answers.upper[answers.states == CODE[State.AT_LEAST]]
+        ceiling = min(ceiling, int(busy.min()) - 1) if busy.size else ceiling
+    return max(int(largest), min(wanted, ceiling))

@@ -1,0 +1,137 @@
+"""report.html: the release for those who answer for it. Pictures first, then tables."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from safeside.releases import charts, pages, statement, wording
+from safeside.releases.answers import Answers
+from safeside.releases.wording import Manifest
+
+_BARS: Final = 24
+
+
+def render(manifest: Manifest, answers: Answers, chances: Sequence[float]) -> bytes:
+    """The page; `chances[f]` is the chance of "at most" at a true count of f, known before any data was."""
+    question = manifest["question"]
+    simulated = bool(manifest["simulated"])
+    values = {
+        "csp": html.escape(pages.policy(None)),
+        "version": html.escape(manifest["software"]["version"]),
+        "title": html.escape(wording.title(manifest)),
+        "style": pages.asset("report.css"),
+        "body_class": "simulated" if simulated else "release",
+        "simulation_banner": f'<p class="banner">{html.escape(wording.SIMULATION)}</p>' if simulated else "",
+        "heading": html.escape(wording.when(question)),
+        "question": html.escape(wording.thresholds(question)),
+        "known_iso": html.escape(manifest["known_on"]),
+        "known_text": html.escape(wording.known_on(manifest)),
+        "states": charts.share_bar(_parts(manifest)),
+        "states_caption": "What is said of the places, all of them.",
+        "figures": _figures(manifest, answers, chances),
+        "reading": pages.paragraphs([*wording.error_side(manifest), *wording.scope(manifest)]),
+        "promise": pages.paragraphs(manifest["guarantee"]["promise"]),
+        "not_promised": pages.paragraphs(statement.not_promised(manifest)),
+        "tables": _table(_answer_rows(manifest)) + _table(_parameter_rows(manifest)),
+        "making": pages.paragraphs(wording.making(manifest)),
+        "footer": html.escape(wording.footer(manifest)),
+    }
+    return pages.fill("report.html", values)
+
+
+def _parts(manifest: Manifest) -> list[tuple[str, str, int]]:
+    question, answers = manifest["question"], manifest["answers"]
+    published = question["publish_at_least"]
+    parts = [("at-most", wording.thresholds(question), answers["AT_MOST"])]
+    if published:
+        parts.append(("at-least", wording.at_least(question["at_least"]), answers["AT_LEAST"]))
+    unclear = answers["UNCLEAR"] + (0 if published else answers["AT_LEAST"])
+    parts.append(("unclear", wording.CANNOT_SAY, unclear))
+    if manifest["mechanism"]["alarms"] is not None:
+        parts.append(("not-asked", wording.NOT_ASKED, answers["NOT_ASKED"]))
+    return parts
+
+
+def _figures(manifest: Manifest, answers: Answers, chances: Sequence[float]) -> str:
+    question = manifest["question"]
+    threshold = None if question["at_most_of"] else question["at_most"]
+    figures = []
+    if manifest["mechanism"]["slider"]:
+        bounds = answers.upper[answers.bounded]
+        last = min(_BARS, int(bounds.max()) + 1) if bounds.size else 1
+        bars = np.bincount(np.minimum(bounds, last), minlength=last + 1).tolist()
+        picture = charts.histogram(bars, threshold, last_is_more=bool(bars[-1]))
+        figures.append(
+            (picture, "Places by the upper bound published for them. The true number is never larger.")
+        )
+    limit = max([question["at_most"] or 0, *question["at_most_of"].values()])
+    which = "the largest number asked about" if question["at_most_of"] else f"at most {limit}"
+    figures.append(
+        (
+            charts.curve(chances, limit),
+            f'The chance that a place gets the answer "{which}", by the true number of known infected '
+            f"visitors{', if it is asked' if manifest['mechanism']['alarms'] is not None else ''}. "
+            "It is the same for every place and was known before any data was read.",
+        )
+    )
+    return "".join(
+        f"<figure>{picture}<figcaption>{html.escape(caption)}</figcaption></figure>"
+        for picture, caption in figures
+    )
+
+
+def _answer_rows(manifest: Manifest) -> list[tuple[str, str]]:
+    rows = [(words, f"{number:,}") for _, words, number in _parts(manifest)]
+    return [
+        *rows,
+        (
+            "Certified at 0: shown for certain to have had nobody, a fact about everybody",
+            f"{manifest['answers']['certified_at_zero']:,}",
+        ),
+        ("Places asked about", f"{manifest['question']['places']['number']:,}"),
+    ]
+
+
+def _parameter_rows(manifest: Manifest) -> list[tuple[str, str]]:
+    mechanism, guarantee, question = manifest["mechanism"], manifest["guarantee"], manifest["question"]
+    definition = {"adp": "Asymmetric differential privacy", "dp": "Differential privacy"}
+    rows = [
+        ("Definition", definition.get(guarantee["kind"], guarantee["kind"])),
+        ("Unit of privacy", guarantee["unit"]),
+        ("Mechanism", mechanism["name"]),
+        ("Epsilon of this release", wording.number(guarantee["epsilon"])),
+        ("Delta of this release", wording.number(guarantee["delta"])),
+        (
+            "Noise for each place: ratio of neighbouring probabilities",
+            f"e^-{wording.number(mechanism['rate'])}",
+        ),
+    ]
+    optional = (
+        ("Most places one person can be counted at", mechanism["places_per_person"]),
+        ("Alarms after which asking stops", mechanism["alarms"]),
+        ("Largest noise", None if mechanism["pad"] is None else 2 * mechanism["pad"]),
+        ("Margin of the lower bound", mechanism["margin"]),
+        ("Error rate of each lower bound", question["alpha_of_each_place"]),
+        ("Declared number of people", question["people"]),
+    )
+    rows += [(name, str(value)) for name, value in optional if value is not None]
+    if guarantee["caps"]:
+        rows.append(
+            ("Epsilon of everything from this dataset, at most", wording.number(guarantee["caps"]["epsilon"]))
+        )
+        rows.append(
+            ("Delta of everything from this dataset, at most", wording.number(guarantee["caps"]["delta"]))
+        )
+    return rows
+
+
+def _table(rows: Sequence[tuple[str, str]]) -> str:
+    lines = "".join(
+        f'<tr><th scope="row">{html.escape(name)}</th><td class="number">{html.escape(value)}</td></tr>'
+        for name, value in rows
+    )
+    return f"<table>{lines}</table>"
