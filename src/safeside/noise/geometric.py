@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from safeside.errors import BadCounts, BadNumber
 from safeside.exact import Ball, Number, ball, exact, show, whole
 from safeside.noise.entropy import Entropy
-from safeside.noise.inversion import CHUNK, Inversion
+from safeside.noise.inversion import BLOCK, Inversion
 
 LEAST_RATE: Final = Fraction(1, 10**6)
 MOST_RATE: Final = Fraction(50)
@@ -71,12 +71,12 @@ class Noise:
     def _fill(
         self, source: NDArray[np.int64], target: NDArray[np.int64], entropy: Entropy, sign: int
     ) -> None:
-        """A chunk at a time, all parts of a chunk while it is in cache."""
-        for start in range(0, len(source), CHUNK):
-            chunk, out = source[start : start + CHUNK], target[start : start + CHUNK]
+        """A block at a time, all parts of a block while it is in cache."""
+        for start in range(0, len(source), BLOCK):
+            block, out = source[start : start + BLOCK], target[start : start + BLOCK]
             for part_sign, part in self.parts:
-                part.add(chunk, out, entropy, sign * part_sign)
-                chunk = out
+                part.add(block, out, entropy, sign * part_sign)
+                block = out
 
 
 def geometric(rate: Number) -> Noise:

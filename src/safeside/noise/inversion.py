@@ -24,7 +24,9 @@ from safeside.exact import Ball, Term, precision, whole
 from safeside.noise.entropy import Entropy
 
 CHUNK: Final = 1 << 17
-"""Draws made at a time: few enough for the caches, enough to pay for each step's fixed cost."""
+"""Draws looked up at a time: few enough for the caches, enough to pay for each step's fixed cost."""
+BLOCK: Final = 1 << 19
+"""Draws whose undecided ones are resolved together."""
 CELLS: Final = 1 << 16
 UNDECIDED: Final = -1
 _WORD: Final = 64
@@ -51,9 +53,9 @@ class Inversion:
     def draw(self, n: int, entropy: Entropy) -> NDArray[np.int64]:
         """n independent draws."""
         drawn = np.zeros(whole(n, "the number of draws"), np.int64)
-        for start in range(0, len(drawn), CHUNK):
-            part = drawn[start : start + CHUNK]
-            self.add(part, part, entropy)
+        for start in range(0, len(drawn), BLOCK):
+            block = drawn[start : start + BLOCK]
+            self.add(block, block, entropy)
         return drawn
 
     def add(
@@ -61,16 +63,27 @@ class Inversion:
     ) -> None:
         """Write `source` + sign * (one draw each) into `target`, which may be `source` itself."""
         accumulate = np.add if sign > 0 else np.subtract
-        first = entropy.uint16(len(source))
-        # Every 16-bit number is an index of the table: "clip" only spares a check.
-        values = self.table.take(first, mode="clip")
-        rest = np.flatnonzero(values == UNDECIDED)
-        values[rest] = 0
-        accumulate(source, values, out=target)
+        places, prefixes = [], []
+        for start in range(0, len(source), CHUNK):
+            chunk, out = source[start : start + CHUNK], target[start : start + CHUNK]
+            first = entropy.uint16(len(chunk))
+            # Every 16-bit number is an index of the table: "clip" only spares a check.
+            values = self.table.take(first, mode="clip")
+            undecided = np.flatnonzero(values == UNDECIDED)
+            places.append(undecided + start)
+            prefixes.append(first[undecided])
+            values[undecided] = 0
+            # Widened beforehand: NumPy is slower at adding unlike types.
+            accumulate(chunk, values.astype(np.int64), out=out)
+        rest = np.concatenate(places)
         if rest.size:
-            more = entropy.uint16(4 * rest.size).view("<u8") >> np.uint64(16)
-            words = (first[rest].astype(np.uint64) << _REFINE) | more
-            target[rest] = accumulate(target[rest], self.values(words, entropy) * self._step)
+            drawn = self._extended(np.concatenate(prefixes), entropy) * self._step
+            target[rest] = accumulate(target[rest], drawn)
+
+    def _extended(self, prefixes: NDArray[np.uint16], entropy: Entropy) -> NDArray[np.int64]:
+        """The value for each U that begins with these 16 bits, drawing the 48 that follow them."""
+        more = entropy.uint16(4 * prefixes.size).view("<u8") >> np.uint64(16)
+        return self.values((prefixes.astype(np.uint64) << _REFINE) | more, entropy)
 
     def values(self, words: NDArray[np.uint64], entropy: Entropy) -> NDArray[np.int64]:
         """The value for each U that begins with these 64 bits."""
