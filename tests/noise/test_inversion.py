@@ -190,4 +190,12 @@ def test_a_coin_is_exact_to_the_last_bit() -> None:
 
 def test_no_coins_and_no_draws() -> None:
     assert bernoulli(lambda: ball(Fraction(1, 3)), 0, system_entropy()).shape == (0,)
-    assert sampler(Fraction(1), None).draw(0, system_entropy()).shape == (0,)
+    part = sampler(Fraction(1), None)
+    assert part.draw(0, system_entropy()).shape == (0,)
+    empty = np.zeros(0, np.int64)
+    part.add(empty, empty, system_entropy())
+
+
+def test_a_table_that_is_shared_cannot_be_written_to() -> None:
+    with pytest.raises(ValueError, match="read-only"):
+        sampler(Fraction(1), None).table[0] = 1

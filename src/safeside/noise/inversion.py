@@ -63,7 +63,7 @@ class Inversion:
     ) -> None:
         """Write `source` + sign * (one draw each) into `target`, which may be `source` itself."""
         accumulate = np.add if sign > 0 else np.subtract
-        places, prefixes = [], []
+        places, prefixes = [np.empty(0, np.intp)], [np.empty(0, np.uint16)]
         for start in range(0, len(source), CHUNK):
             chunk, out = source[start : start + CHUNK], target[start : start + CHUNK]
             first = entropy.uint16(len(chunk))
@@ -103,7 +103,9 @@ class Inversion:
         decided = (end < floors[value]) | (value + 1 == (self._size or 0))
         table = np.where(decided, value * self._step, UNDECIDED)
         # A small table stays in the fast caches.
-        return table.astype(np.min_scalar_type(-int(table.max()) - 2))
+        small = table.astype(np.min_scalar_type(-int(table.max()) - 2))
+        small.flags.writeable = False
+        return small
 
     @cached_property
     def bounds(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
