@@ -171,12 +171,23 @@ def audit_mechanism(
     understands; `channel.respond` lists the forms a mechanism may have. Datasets with the same query result
     have the same distribution, so each pair of results is compared once.
     """
-    pairs: dict[tuple[Hashable, Hashable], tuple[Any, Any]] = {}
-    for left, right in relation.neighbours(universe, people):
-        pairs.setdefault((query(left), query(right)), (left, right))
+    pairs = pairs_of(relation.neighbours(universe, people), query, {})
     results = {result for pair in pairs for result in pair}
     with exact.precision(exact.PMF_BITS):
         answer = respond(mechanism, results, outputs)
         channel = {result: answer(result) for result in results}
     finding = audit_channel(channel, pairs, claimed_epsilon, claimed_delta, progress=progress)
     return replace(finding, worst=pairs[finding.worst])
+
+
+def pairs_of(
+    neighbours: Iterable[tuple[Any, Any]], view: Callable[[Any], Any], views: dict[Any, Any]
+) -> dict[tuple[Any, Any], tuple[Any, Any]]:
+    """Each ordered pair of views with the first datasets that have it; `views` collects them all."""
+    pairs: dict[tuple[Any, Any], tuple[Any, Any]] = {}
+    for left, right in neighbours:
+        for dataset in (left, right):
+            if dataset not in views:
+                views[dataset] = view(dataset)
+        pairs.setdefault((views[left], views[right]), (left, right))
+    return pairs

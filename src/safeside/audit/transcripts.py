@@ -26,7 +26,7 @@ from typing import Any, Final
 
 from safeside import exact
 from safeside.audit.channel import Probability, as_ball, distribution
-from safeside.audit.exact import TOLERANCE, Comparison, Finding, Relation, measure
+from safeside.audit.exact import TOLERANCE, Comparison, Finding, Relation, measure, pairs_of
 from safeside.audit.ratios import Ratio, pure
 from safeside.audit.showing import show, show_pair
 from safeside.errors import BadQuestion
@@ -208,13 +208,8 @@ def audit_procedure(
     procedure: Procedure, relation: Relation, universe: Any, people: int, *, progress: Progress = quiet
 ) -> Verdict:
     """Audit a procedure over all ordered neighbours among datasets of `people` records."""
-    pairs: dict[tuple[Hashable, Hashable], tuple[Any, Any]] = {}
     views: dict[Any, Hashable] = {}
-    for left, right in relation.neighbours(universe, people):
-        for dataset in (left, right):
-            if dataset not in views:
-                views[dataset] = procedure.view(dataset)
-        pairs.setdefault((views[left], views[right]), (left, right))
+    pairs = pairs_of(relation.neighbours(universe, people), procedure.view, views)
     runs: dict[Hashable, Transcripts] = {}
     distinct = dict.fromkeys(views.values())
     for done, view in enumerate(distinct):

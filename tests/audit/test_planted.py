@@ -1,0 +1,74 @@
+"""Every planted bug is caught, each for the reason it was planted."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from safeside.audit.catalogue import planted
+from safeside.audit.planted import Planted
+
+EXPECTED = {
+    "paper sign": math.inf,
+    "half the noise": 2,
+    "disjunctive policy": math.inf,
+    "not monotone": math.inf,
+    "attribute not negated": math.inf,
+    "capped contributions": math.inf,
+    "sensitivity of one place": 3,
+    "a move is two changes": 2,
+    "noise shared by all places": math.inf,
+    "only visited places are answered": math.inf,
+    "clipped to the number of rows": math.inf,
+    "pad too short": math.inf,
+    "response that hides the wrong answer": math.inf,
+    "kappa without regions": 2,
+    "kappa without windows": 2,
+    "kappa without repeats": 2,
+    "charged for each window": 4,
+    "order from the data": math.inf,
+    "region as a sum": 2,
+    "total less refunds": 2,
+    "alarm withdrawn and not charged": 2,
+    "drawn again after an alarm": 2,
+    "stopped by a record": math.inf,
+    "corrected by later data": math.inf,
+    "exact count after an alarm": math.inf,
+    "one price for two releases": 2,
+    "svt without noise on the queries": math.inf,
+    "svt that never stops": 2.534898946334,
+    "svt whose noise ignores the number of alarms": 2.391918310779,
+    "svt that shows the noisy count": 2.5,
+    "svt without noise on the threshold": 1.25,
+}
+SAYS = {
+    "region as its busiest place": "says 'at most 1 at AB' of ({A}, {B}), which is false",
+    "region as a capped sum": "says 'at most 1 at AB' of ({A}, {A}), which is false",
+    "region from a sample": "says 'at most 0 at AB' of ({}, {A}), which is false",
+    "alarm refunded": "books 0 for a transcript that reveals more",
+}
+SAMPLERS = {
+    "sampler five percent wide",
+    "sampler five percent narrow",
+    "sampler one impossible value",
+    "sampler draws used twice",
+}
+
+
+@pytest.mark.parametrize("bug", planted(), ids=lambda bug: bug.name)
+def test_is_caught(bug: Planted) -> None:
+    found = bug.audit()
+    assert found.caught, bug.name
+    assert bug.bug.endswith(".")
+    if bug.name in EXPECTED:
+        assert found.measured == pytest.approx(EXPECTED[bug.name], rel=1e-9)
+    elif bug.name in SAYS:
+        assert found.how.startswith(SAYS[bug.name])
+    else:
+        assert bug.name in SAMPLERS
+        assert found.measured > 1
+
+
+def test_none_is_missing_here() -> None:
+    assert {bug.name for bug in planted()} == {*EXPECTED, *SAYS, *SAMPLERS}
