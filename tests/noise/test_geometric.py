@@ -130,7 +130,7 @@ def test_a_truncated_geometric_with_one_value_is_certain() -> None:
 
 
 def test_memory_is_the_result_and_a_few_chunks() -> None:
-    counts = np.zeros(8 * BLOCK, np.int64)
+    counts = np.zeros(4 * BLOCK, np.int64)
     noise = geometric("0.001")
     noise.draw(1, system_entropy())
     tracemalloc.start()

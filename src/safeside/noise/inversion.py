@@ -25,7 +25,7 @@ from safeside.noise.entropy import Entropy
 
 CHUNK: Final = 1 << 17
 """Draws looked up at a time: few enough for the caches, enough to pay for each step's fixed cost."""
-BLOCK: Final = 1 << 19
+BLOCK: Final = 1 << 20
 """Draws whose undecided ones are resolved together."""
 CELLS: Final = 1 << 16
 UNDECIDED: Final = -1
