@@ -85,6 +85,8 @@ class Cost:
             object.__setattr__(self, "each", exact.epsilon(self.each, "the price of one alarm"))
             self._check_alarms()
         object.__setattr__(self, "periods", tuple(sorted(set(self.periods))))
+        # Refuses what the account would refuse: an asymmetric release with a delta.
+        Charge(kind=self.kind, epsilon=self.epsilon, delta=self.delta)
 
     def _check_alarms(self) -> None:
         assert self.each is not None

@@ -82,10 +82,28 @@ class PostgresStore(Store):
 
     @contextmanager
     def _transaction(self, first: Sequence[str]) -> Iterator[Rows]:
-        connection = self._connect()
-        with connection.transaction():
-            connection.execute("; ".join(first).encode())
+        connection = self._begin(first)
+        try:
             yield Rows(lambda sql, values: _run(connection, sql, values))
+            connection.execute("COMMIT")
+        except BaseException:
+            if not connection.closed:
+                connection.execute("ROLLBACK")
+            raise
+
+    def _begin(self, first: Sequence[str]) -> psycopg.Connection[tuple[Any, ...]]:
+        """A transaction, on a new connection if the old one died of old age between two of them."""
+        statements = "; ".join(("BEGIN", *first)).encode()
+        connection = self._connect()
+        try:
+            connection.execute(statements)
+        except self._psycopg.OperationalError:
+            if not connection.broken:
+                raise
+            self.close()
+            connection = self._connect()
+            connection.execute(statements)
+        return connection
 
     @contextmanager
     def _explained(self) -> Iterator[None]:

@@ -1,0 +1,123 @@
+"""What ledger tests share: an address of each kind, a state directory of their own, ways to break things."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from tests.postgres import Server, postgres
+
+from safeside.ledger import Cost, Ledger, create_ledger
+from safeside.ledger.witness import STATE_VARIABLE
+
+__all__ = ["postgres"]
+
+NOON = datetime(2021, 3, 4, 12, tzinfo=UTC)
+QUESTION = {"targets": ["park", "bar"], "window": "2021-03-04 18:00", "at_most": 2}
+TABLES = ("safeside_ledger", "safeside_events", "safeside_documents")
+Making = Callable[[], str]
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The second witness stays out of the home directory."""
+    directory = tmp_path / "state"
+    monkeypatch.setenv(STATE_VARIABLE, str(directory))
+    return directory
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.xdist_group("postgres"))])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The address of a ledger that does not exist yet, in each kind of store."""
+    if request.param == "sqlite":
+        return str(tmp_path / "ledger.db")
+    server: Server = request.getfixturevalue("postgres")
+    return server.fresh()
+
+
+@pytest.fixture
+def ledger(url: str) -> Iterator[Ledger]:
+    """A ledger with one dataset, "city", of 3 and a ten-thousandth."""
+    with create_ledger(url) as made:
+        made.create_dataset("city", "person", 3, "1e-4")
+        yield made
+
+
+def cost(epsilon: object = 1, **more: Any) -> Cost:
+    """A price."""
+    return Cost(epsilon=Fraction(str(epsilon)), **more)
+
+
+def is_postgres(url: str) -> bool:
+    """Whether it is the address of a server."""
+    return url.startswith("postgresql")
+
+
+@contextlib.contextmanager
+def raw(url: str) -> Iterator[Callable[..., list[tuple[Any, ...]]]]:
+    """Statements on the database itself, behind the ledger's back."""
+    if is_postgres(url):
+        with psycopg.connect(url, autocommit=True) as server:
+            yield lambda sql, *values: _fetch(server.execute(sql.replace("?", "%s").encode(), values or None))
+    else:
+        file = sqlite3.connect(url, isolation_level=None)
+        try:
+            yield lambda sql, *values: file.execute(sql, values).fetchall()
+        finally:
+            file.close()
+
+
+def _fetch(cursor: psycopg.Cursor[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    return cursor.fetchall() if cursor.description else []
+
+
+Backup = dict[str, list[tuple[Any, ...]]] | bytes
+
+
+def backup(url: str) -> Backup:
+    """A copy of the database, as an operator would make it."""
+    if not is_postgres(url):
+        return Path(url).read_bytes()
+    with raw(url) as run:
+        return {table: run(f"SELECT * FROM {table}") for table in TABLES}
+
+
+def restore(url: str, copy: Backup) -> None:
+    """Put the copy back in the place of what is there now."""
+    if isinstance(copy, bytes):
+        Path(url + "-journal").unlink(missing_ok=True)
+        Path(url).write_bytes(copy)
+        return
+    with raw(url) as run:
+        for table in TABLES:
+            run(f"DELETE FROM {table}")
+            for row in copy[table]:
+                run(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", *row)
+
+
+def forget_witnesses(url: str, directory: Path) -> None:
+    """As if the ledger had been moved to another machine."""
+    if not is_postgres(url):
+        Path(url + ".witness").unlink(missing_ok=True)
+    shutil.rmtree(directory, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def not_as_root() -> Iterator[None]:
+    """Root may write anywhere, so become somebody else for a while."""
+    was = os.geteuid()
+    if was == 0:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(was)

@@ -1,0 +1,314 @@
+"""Reserve, commit, return, withdraw, refuse, link: the same in both stores."""
+
+from __future__ import annotations
+
+import os
+from datetime import timedelta
+from fractions import Fraction
+
+import pytest
+from tests.ledger.stores import NOON, QUESTION, cost, raw
+
+from safeside.errors import (
+    BadNumber,
+    BadQuestion,
+    ClockBackwards,
+    LedgerError,
+    LedgerMissing,
+    OverBudget,
+    PrivacyError,
+    RequestConflict,
+    SimulationOnly,
+)
+from safeside.ledger import Budget, Cost, Kind, Ledger, Stage, create_ledger, open_ledger
+from safeside.ledger import store as stores
+from safeside.ledger.events import Refused
+from safeside.privacy.guarantee import Unit
+
+THIRD = Fraction(1, 3)
+
+
+def test_charges_before_anything_is_drawn_and_to_the_last_digit(ledger: Ledger) -> None:
+    made = ledger.reserve("city", "a", QUESTION, cost("1/3"))
+    assert made.stage is Stage.RESERVED
+    assert made.head == ledger.head
+    assert made.ledger_id == ledger.ledger_id
+    assert ledger.remaining("city") == Budget(epsilon=3 - THIRD, delta=Fraction(1, 10_000))
+    done = ledger.commit(made, "d1", fingerprint="f")
+    assert (done.stage, done.manifest, done.fingerprint) == (Stage.COMMITTED, "d1", "f")
+    assert ledger.remaining("city").epsilon == 3 - THIRD
+
+
+def test_a_repeated_request_is_one_reservation(ledger: Ledger, url: str) -> None:
+    first = ledger.reserve("city", "a", QUESTION, cost())
+    with open_ledger(url) as other:
+        assert other.reserve("city", "a", dict(reversed(QUESTION.items())), cost()) == first
+        done = other.commit(first, "d1")
+        assert other.commit(first, "d1") == done
+    assert ledger.reserve("city", "a", QUESTION, cost()) == done
+    assert ledger.remaining("city").epsilon == 2
+    assert [event.what.kind for event in ledger.history()] == ["ledger", "dataset", "reserve", "commit"]
+
+
+@pytest.mark.parametrize(
+    ("question", "price"),
+    [({**QUESTION, "at_most": 3}, cost()), (QUESTION, cost(2)), (QUESTION, cost(delta=0, each=Fraction(1)))],
+)
+def test_a_request_id_stands_for_one_question(
+    ledger: Ledger, question: dict[str, object], price: Cost
+) -> None:
+    ledger.reserve("city", "a", QUESTION, cost())
+    with pytest.raises(RequestConflict):
+        ledger.reserve("city", "a", question, price)
+    assert ledger.remaining("city").epsilon == 2
+
+
+def test_noise_is_committed_once(ledger: Ledger) -> None:
+    made = ledger.reserve("city", "a", QUESTION, cost())
+    ledger.commit(made, "d1")
+    with pytest.raises(RequestConflict):
+        ledger.commit(made, "d2")
+    with pytest.raises(SimulationOnly):
+        ledger.commit(made, "d3", simulated=True)
+    assert ledger.reservation("a").manifest == "d1"
+
+
+def test_the_last_crumb_can_be_spent_and_nothing_beyond(ledger: Ledger) -> None:
+    for number in range(9):
+        ledger.reserve("city", f"r{number}", QUESTION, cost("1/3"))
+    assert ledger.remaining("city").epsilon == 0
+    crumb = Fraction(1, 10**30)
+    with pytest.raises(OverBudget) as caught:
+        ledger.reserve("city", "r9", QUESTION, cost(crumb))
+    assert (caught.value.requested, caught.value.remaining, caught.value.difference) == (crumb, 0, crumb)
+
+
+def test_a_refusal_is_recorded_once_and_costs_nothing(ledger: Ledger) -> None:
+    for _ in range(3):
+        with pytest.raises(OverBudget):
+            ledger.reserve("city", "a", QUESTION, cost("3.5"))
+    ledger.refuse("city", "b", QUESTION, "the targets cover everywhere")
+    refusals = [event.what for event in ledger.history() if isinstance(event.what, Refused)]
+    assert [what.request for what in refusals] == ["a", "b"]
+    assert ledger.remaining("city").epsilon == 3
+    assert ledger.reserve("city", "a", QUESTION, cost()).stage is Stage.RESERVED
+
+
+def test_delta_has_a_budget_too(ledger: Ledger) -> None:
+    ordinary = Cost(epsilon=Fraction(1, 2), delta=Fraction(6, 100_000), kind=Kind.DP_COUNTS)
+    ledger.reserve("city", "a", QUESTION, ordinary)
+    with pytest.raises(OverBudget) as caught:
+        ledger.reserve("city", "b", QUESTION, ordinary)
+    assert caught.value.difference == Fraction(2, 100_000)
+    assert ledger.remaining("city").epsilon == Fraction(5, 2)
+
+
+def test_ordinary_releases_are_converted_before_they_are_added(ledger: Ledger) -> None:
+    ledger.reserve("city", "a", QUESTION, Cost(epsilon=Fraction(1, 2), kind=Kind.DP_ADD_REMOVE))
+    assert ledger.remaining("city").epsilon == 2
+    made = ledger.reserve("city", "b", QUESTION, Cost(epsilon=Fraction(1, 2), kind=Kind.DP_REPLACE))
+    assert made.charged == Budget(epsilon=Fraction(1, 2))
+    assert ledger.remaining("city").epsilon == Fraction(3, 2)
+
+
+def test_a_price_must_make_sense() -> None:
+    assert Cost(epsilon=Fraction(1), kind="dp").kind is Kind.DP_COUNTS
+    with pytest.raises(PrivacyError):
+        Cost(epsilon=Fraction(1), delta=Fraction(1, 10))
+    with pytest.raises(BadNumber):
+        Cost(epsilon=Fraction(0))
+    with pytest.raises(BadNumber):
+        Cost(epsilon=Fraction(1), each=Fraction(2, 3))
+    assert Cost(epsilon=Fraction(1), periods=("b", "a", "b")).periods == ("a", "b")
+
+
+def test_what_a_sparse_release_did_not_use_comes_back(ledger: Ledger) -> None:
+    made = ledger.reserve("city", "a", QUESTION, cost(2, each=Fraction(1, 2)))
+    assert ledger.remaining("city").epsilon == 1
+    ledger.commit(made, "d1", alarms=1)
+    assert ledger.give_back(made) == Fraction(3, 2)
+    assert ledger.give_back(made, "1.5") == Fraction(3, 2)
+    assert ledger.remaining("city").epsilon == Fraction(5, 2)
+    with pytest.raises(LedgerError):
+        ledger.give_back(made, 1)
+
+
+@pytest.mark.parametrize(("alarms", "back"), [(0, 2), (3, Fraction(1, 2)), (4, 0), (9, 0)])
+def test_nothing_comes_back_beyond_the_published_alarms(ledger: Ledger, alarms: int, back: Fraction) -> None:
+    made = ledger.reserve("city", "a", QUESTION, cost(2, each=Fraction(1, 2)))
+    with pytest.raises(LedgerError):
+        ledger.give_back(made, "1/2")
+    ledger.commit(made, "d1", alarms=alarms)
+    with pytest.raises(LedgerError):
+        ledger.give_back(made, back + Fraction(1, 10**9))
+    assert ledger.give_back(made) == back
+    assert ledger.show("city").standing.epsilon == 3
+
+
+def test_only_sparse_releases_return_anything(ledger: Ledger) -> None:
+    made = ledger.reserve("city", "a", QUESTION, cost())
+    with pytest.raises(BadQuestion):
+        ledger.commit(made, "d1", alarms=0)
+    ledger.commit(made, "d1")
+    assert ledger.give_back(made) == 0
+    assert ledger.remaining("city").epsilon == 2
+
+
+def test_a_withdrawn_release_stays_charged(ledger: Ledger) -> None:
+    made = ledger.reserve("city", "a", QUESTION, cost())
+    with pytest.raises(LedgerMissing):
+        ledger.withdraw("a", "software-fault")
+    ledger.commit(made, "d1")
+    for _ in range(2):
+        assert ledger.withdraw("a", "software-fault").stage is Stage.WITHDRAWN
+    assert ledger.remaining("city").epsilon == 2
+
+
+def test_publishing_creates_neither_ledger_nor_dataset(url: str) -> None:
+    with pytest.raises(LedgerMissing):
+        open_ledger(url)
+    with create_ledger(url) as made:
+        with pytest.raises(LedgerMissing):
+            made.reserve("city", "a", QUESTION, cost())
+        assert made.datasets() == ()
+
+
+def test_a_budget_is_never_reset(ledger: Ledger, url: str) -> None:
+    with pytest.raises(LedgerError):
+        create_ledger(url)
+    with pytest.raises(LedgerError):
+        ledger.create_dataset("city", "person", 100)
+    assert ledger.dataset("city").cap.epsilon == 3
+
+
+def test_each_day_has_a_budget_and_a_window_over_two_pays_twice(ledger: Ledger) -> None:
+    ledger.create_dataset("daily", Unit.PERSON_DAY, 1, timezone="Asia/Tokyo")
+    evening = NOON.replace(hour=14), NOON.replace(hour=16)  # 23:00 to 01:00 in Tokyo
+    days = ledger.periods("daily", *evening)
+    assert days == ("2021-03-04", "2021-03-05")
+    ledger.reserve("daily", "a", QUESTION, cost("0.75", periods=days))
+    with pytest.raises(OverBudget):
+        ledger.reserve("daily", "b", QUESTION, cost("0.5", periods=("2021-03-05",)))
+    ledger.reserve("daily", "c", QUESTION, cost("0.25", periods=("2021-03-05",)))
+    ledger.reserve("daily", "d", QUESTION, cost(1, periods=("2021-03-06",)))
+    spent = {period.name: period.spent.epsilon for period in ledger.show("daily").periods}
+    assert spent == {"2021-03-04": Fraction(3, 4), "2021-03-05": 1, "2021-03-06": 1}
+    with pytest.raises(BadQuestion):
+        ledger.reserve("daily", "e", QUESTION, cost())
+    with pytest.raises(BadQuestion):
+        ledger.reserve("city", "e", QUESTION, cost(periods=("2021-03-05",)))
+
+
+def test_linked_datasets_share_the_smaller_budget(ledger: Ledger) -> None:
+    ledger.create_dataset("town", "person", 2)
+    ledger.reserve("city", "a", QUESTION, cost())
+    assert ledger.link("city", "town") == ("city", "town")
+    assert ledger.link("town", "city") == ("city", "town")
+    assert ledger.remaining("town") == Budget(epsilon=Fraction(1), delta=Fraction(0))
+    ledger.reserve("town", "b", QUESTION, cost())
+    with pytest.raises(OverBudget):
+        ledger.reserve("city", "c", QUESTION, cost("1/1000"))
+    assert ledger.show("city").standing.epsilon == 2
+
+
+def test_links_are_transitive(ledger: Ledger) -> None:
+    for name in ("b", "c", "d"):
+        ledger.create_dataset(name, "person", 3)
+    ledger.link("city", "b")
+    ledger.link("c", "d")
+    assert ledger.link("d", "city") == ("b", "c", "city", "d")
+    ledger.reserve("c", "x", QUESTION, cost("2.5"))
+    assert ledger.remaining("b").epsilon == Fraction(1, 2)
+
+
+def test_a_link_is_recorded_even_where_too_much_was_spent(ledger: Ledger) -> None:
+    ledger.create_dataset("town", "person", 2)
+    ledger.reserve("city", "a", QUESTION, cost(2))
+    ledger.reserve("town", "b", QUESTION, cost(1))
+    ledger.link("city", "town")
+    assert ledger.remaining("city").epsilon == -1
+    assert ledger.show("town").standing.epsilon == 3
+    with pytest.raises(OverBudget) as caught:
+        ledger.reserve("town", "c", QUESTION, cost("1/2"))
+    assert caught.value.difference == Fraction(3, 2)
+
+
+def test_what_came_back_before_a_link_is_counted_as_spent(ledger: Ledger) -> None:
+    ledger.create_dataset("town", "person", 3)
+    made = ledger.reserve("city", "a", QUESTION, cost(2, each=Fraction(1)))
+    late = ledger.reserve("town", "b", QUESTION, cost(1, each=Fraction(1)))
+    ledger.commit(made, "d1", alarms=0)
+    ledger.give_back(made)
+    ledger.link("city", "town")
+    assert ledger.remaining("city").epsilon == 0
+    ledger.commit(late, "d2", alarms=0)
+    assert ledger.give_back(late) == 0
+    assert ledger.remaining("town").epsilon == 0
+
+
+def test_datasets_with_different_units_cannot_be_linked(ledger: Ledger) -> None:
+    ledger.create_dataset("daily", "person-day", 1, timezone="Asia/Tokyo")
+    ledger.create_dataset("other", "person-day", 1, timezone="UTC")
+    for pair in (("city", "daily"), ("daily", "other")):
+        with pytest.raises(LedgerError):
+            ledger.link(*pair)
+    with pytest.raises(LedgerMissing):
+        ledger.link("city", "nowhere")
+
+
+def test_time_never_runs_backwards(url: str) -> None:
+    with create_ledger(url, now=NOON) as made:
+        made.create_dataset("city", "person", 3, now=NOON + timedelta(minutes=10))
+        slow = made.reserve("city", "a", QUESTION, cost(), now=NOON + timedelta(minutes=9))
+        assert slow.time == NOON + timedelta(minutes=10)
+        with pytest.raises(ClockBackwards):
+            made.reserve("city", "b", QUESTION, cost(), now=NOON)
+        with pytest.raises(ClockBackwards):
+            made.commit(slow, "d1", now=NOON)
+        assert made.remaining("city").epsilon == 2
+        assert made.recover(accept_clock=True, now=NOON).clock_set
+        assert not made.recover(accept_clock=True, now=NOON).clock_set
+        assert made.reserve("city", "b", QUESTION, cost(), now=NOON).time == NOON
+        with pytest.raises(BadQuestion):
+            made.reserve("city", "c", QUESTION, cost(), now=NOON.replace(tzinfo=None))
+
+
+def test_a_long_list_of_targets_is_stored_once(ledger: Ledger, url: str) -> None:
+    question = {**QUESTION, "targets": [f"place {number}" for number in range(5000)]}
+    for name in "ab":
+        made = ledger.reserve("city", name, question, cost())
+    assert ledger.question(made) == question
+    with raw(url) as run:
+        assert run("SELECT count(*) FROM safeside_documents") == [(1,)]
+        assert run("SELECT max(length(body)) FROM safeside_events")[0][0] < 1000
+
+
+def test_a_question_is_written_exactly(ledger: Ledger) -> None:
+    with pytest.raises(BadQuestion):
+        ledger.reserve("city", "a", {"latitude": 35.6}, cost())
+    with pytest.raises(BadQuestion):
+        ledger.reserve("city", " a\n", QUESTION, cost())
+    assert ledger.reservation("a") is None
+
+
+def test_other_threads_and_forked_processes_use_connections_of_their_own(ledger: Ledger) -> None:
+    child = os.fork()
+    if child == 0:
+        ledger.reserve("city", "child", QUESTION, cost())
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    ledger.reserve("city", "parent", QUESTION, cost())
+    assert ledger.remaining("city").epsilon == 1
+
+
+def test_an_older_schema_is_brought_up_to_date(
+    ledger: Ledger, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger.reserve("city", "a", QUESTION, cost())
+    later = (*stores.MIGRATIONS, ("CREATE TABLE safeside_notes (body TEXT NOT NULL)",))
+    monkeypatch.setattr(stores, "MIGRATIONS", later)
+    with open_ledger(url) as newer:
+        assert newer.remaining("city").epsilon == 2
+    with raw(url) as run:
+        assert run("SELECT version FROM safeside_schema") == [(2,)]
+        assert run("SELECT * FROM safeside_notes") == []

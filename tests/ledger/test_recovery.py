@@ -1,0 +1,247 @@
+"""After a crash, a restored backup, a copy that was used: nothing that was published goes unpaid."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from tests.ledger.stores import (
+    QUESTION,
+    backup,
+    cost,
+    forget_witnesses,
+    is_postgres,
+    restore,
+)
+
+from safeside.errors import LedgerError, LedgerForked, LedgerMissing
+from safeside.ledger import Head, Ledger, Published, Reservation, Stage, create_ledger, open_ledger
+
+MANY = {**QUESTION, "targets": [f"place {number}" for number in range(2000)]}
+
+
+def publish(ledger: Ledger, request: str, manifest: str, epsilon: object = 1) -> Reservation:
+    return ledger.commit(ledger.reserve("city", request, MANY, cost(epsilon)), manifest)
+
+
+def release(made: Reservation, manifest: str) -> Published:
+    return Published(
+        ledger_id=made.ledger_id,
+        dataset=made.dataset,
+        request=made.request,
+        event=made.head,
+        manifest=manifest,
+        cost=made.cost,
+        question=made.question,
+    )
+
+
+def test_a_crash_leaves_a_paid_reservation_that_is_explained(ledger: Ledger) -> None:
+    made = ledger.reserve("city", "a", QUESTION, cost())
+    found = ledger.recover()
+    assert found.unfinished == (made,)
+    assert (found.restored, found.recharged, found.returned, found.clock_set) == (0, (), (), False)
+    assert ledger.remaining("city").epsilon == 2
+
+
+def test_a_crash_before_the_return_is_made_good(ledger: Ledger) -> None:
+    made = ledger.reserve("city", "a", QUESTION, cost(2, each=Fraction(1)))
+    ledger.commit(made, "d1", alarms=1)
+    assert ledger.recover().returned == (("a", Fraction(1)),)
+    assert ledger.recover().returned == ()
+    assert ledger.remaining("city").epsilon == 2
+
+
+def test_a_restored_ledger_publishes_nothing_until_it_is_whole_again(ledger: Ledger, url: str) -> None:
+    copy = backup(url)
+    publish(ledger, "a", "d1")
+    ledger.create_dataset("town", "person", 1)
+    head = ledger.head
+    restore(url, copy)
+    with open_ledger(url) as fresh:
+        for act in (
+            lambda: fresh.reserve("city", "b", QUESTION, cost()),
+            lambda: fresh.create_dataset("village", "person", 1),
+            lambda: fresh.refuse("city", "b", QUESTION, "no"),
+        ):
+            with pytest.raises(LedgerForked):
+                act()
+        assert fresh.show("city").forgotten == 3
+        assert fresh.recover().restored == 3
+        assert fresh.head == head
+        assert fresh.recover().restored == 0
+        assert fresh.remaining("city").epsilon == 2
+        assert fresh.dataset("town").cap.epsilon == 1
+        assert fresh.question(fresh.reservation("a")) == MANY
+        assert fresh.verify() == head.number
+        publish(fresh, "b", "d2")
+
+
+def test_a_process_notices_a_restore_though_every_witness_went_with_it(
+    ledger: Ledger, url: str, state: Path
+) -> None:
+    copy = backup(url)
+    publish(ledger, "a", "d1")
+    restore(url, copy)
+    forget_witnesses(url, state)
+    with pytest.raises(LedgerForked):
+        ledger.reserve("city", "b", QUESTION, cost())
+
+
+def test_one_witness_is_enough(ledger: Ledger, url: str, state: Path) -> None:
+    copy = backup(url)
+    publish(ledger, "a", "d1")
+    restore(url, copy)
+    if not is_postgres(url):
+        Path(url + ".witness").unlink()
+    with open_ledger(url) as fresh:
+        with pytest.raises(LedgerForked):
+            fresh.reserve("city", "b", QUESTION, cost())
+        fresh.recover()
+        publish(fresh, "b", "d2")
+        assert fresh.remaining("city").epsilon == 1
+    if not is_postgres(url):
+        assert len(Path(url + ".witness").read_text().splitlines()) >= 7
+
+
+def test_two_copies_that_were_both_used_are_both_paid_for(ledger: Ledger, url: str, state: Path) -> None:
+    early = ledger.reserve("city", "early", QUESTION, cost("1/4"))
+    copy = backup(url)
+    publish(ledger, "a", "d1")
+    ledger.commit(early, "d0")
+    ledger.withdraw("a", "software-fault")
+    ledger.create_dataset("town", "person", 1)
+    ledger.link("city", "town")
+    one_branch = {path: path.read_bytes() for path in state.iterdir()}
+    # Another machine: the old database, none of its witnesses; it goes its own way.
+    restore(url, copy)
+    forget_witnesses(url, state)
+    with open_ledger(url) as other:
+        publish(other, "a", "e1", "1/2")
+        publish(other, "b", "e2", "1/2")
+    # Then it meets the witness of the first.
+    for path, content in one_branch.items():
+        path.write_bytes(content + path.read_bytes())
+    with open_ledger(url) as both:
+        with pytest.raises(LedgerForked):
+            both.reserve("city", "c", QUESTION, cost("1/100"))
+        found = both.recover()
+        assert [one.manifest for one in found.recharged] == ["d1"]
+        assert found.recharged[0].request.startswith("a [")
+        assert both.reservation("early").manifest == "d0"
+        assert both.recover().recharged == ()
+        # 1/4 early, 1/2 and 1/2 here, 1 on the other branch; the link brings the cap down to 1.
+        assert both.remaining("city").epsilon == 1 - Fraction(9, 4)
+        assert both.show("town").standing.epsilon == Fraction(9, 4)
+        assert both.verify() == both.head.number
+
+
+def test_noise_drawn_twice_under_one_reservation_is_paid_twice(ledger: Ledger, url: str, state: Path) -> None:
+    made = ledger.reserve("city", "a", QUESTION, cost())
+    copy = backup(url)
+    ledger.commit(made, "d1")
+    witness = {path: path.read_bytes() for path in state.iterdir()}
+    restore(url, copy)
+    forget_witnesses(url, state)
+    with open_ledger(url) as other:
+        other.commit(made, "e1")
+    for path, content in witness.items():
+        path.write_bytes(content + path.read_bytes())
+    with open_ledger(url) as both:
+        assert [one.manifest for one in both.recover().recharged] == ["d1"]
+        assert both.remaining("city").epsilon == 1
+
+
+def test_a_release_the_ledger_never_heard_of_is_charged_even_beyond_the_cap(
+    ledger: Ledger, url: str, state: Path
+) -> None:
+    copy = backup(url)
+    made = [publish(ledger, name, f"d{name}", "1.5") for name in "ab"]
+    releases = [release(one, f"d{one.request}") for one in made]
+    ledger.reconcile(releases)
+    restore(url, copy)
+    forget_witnesses(url, state)
+    with open_ledger(url) as fresh:
+        with pytest.raises(LedgerForked):
+            fresh.reconcile(releases)
+        publish(fresh, "c", "dc", "1.5")
+        found = fresh.recover(releases)
+        assert [one.request for one in found.recharged] == ["a", "b"]
+        assert all(one.stage is Stage.COMMITTED for one in found.recharged)
+        fresh.reconcile(releases)
+        assert fresh.recover(releases).recharged == ()
+        assert fresh.remaining("city").epsilon == Fraction(-3, 2)
+        assert fresh.show("city").standing.epsilon == Fraction(9, 2)
+
+
+def test_a_release_signed_but_not_committed_is_charged_already(ledger: Ledger) -> None:
+    made = ledger.reserve("city", "a", QUESTION, cost())
+    ledger.reconcile([release(made, "d1")])
+    assert ledger.recover([release(made, "d1")]).recharged == ()
+    ledger.commit(made, "d1")
+    with pytest.raises(LedgerForked):
+        ledger.reconcile([release(made, "another draw")])
+
+
+def test_releases_of_other_ledgers_are_not_ours(ledger: Ledger) -> None:
+    made = ledger.reserve("city", "a", QUESTION, cost())
+    foreign = Published(
+        ledger_id="other",
+        dataset="city",
+        request="x",
+        event=Head(number=3, digest="d"),
+        manifest="m",
+        cost=made.cost,
+        question={},
+    )
+    ledger.reconcile([foreign])
+    with pytest.raises(LedgerError):
+        ledger.recover([foreign])
+    with pytest.raises(LedgerMissing):
+        ledger.recover(
+            [
+                Published(
+                    ledger_id=ledger.ledger_id,
+                    dataset="gone",
+                    request="x",
+                    event=Head(number=3, digest="d"),
+                    manifest="m",
+                    cost=made.cost,
+                    question={},
+                )
+            ]
+        )
+
+
+def test_a_reservation_of_a_forgotten_branch_cannot_be_committed(
+    ledger: Ledger, url: str, state: Path
+) -> None:
+    copy = backup(url)
+    made = ledger.reserve("city", "a", QUESTION, cost())
+    restore(url, copy)
+    forget_witnesses(url, state)
+    with open_ledger(url) as fresh, pytest.raises(LedgerForked):
+        fresh.commit(made, "d1")
+
+
+def test_a_deleted_ledger_is_not_made_anew(tmp_path: Path) -> None:
+    place = tmp_path / "ledger.db"
+    with create_ledger(place) as made:
+        made.create_dataset("city", "person", 1)
+    place.unlink()
+    with pytest.raises(LedgerForked):
+        create_ledger(place)
+
+
+def test_another_ledger_in_the_place_of_this_one_is_noticed(tmp_path: Path) -> None:
+    with create_ledger(tmp_path / "a.db") as made:
+        made.create_dataset("city", "person", 1)
+    with create_ledger(tmp_path / "b.db") as other:
+        other.create_dataset("city", "person", 100)
+    (tmp_path / "b.db").rename(tmp_path / "a.db")
+    with open_ledger(tmp_path / "a.db") as wrong:
+        with pytest.raises(LedgerForked):
+            wrong.reserve("city", "a", QUESTION, cost())
+        with pytest.raises(LedgerForked):
+            wrong.recover()

@@ -1,0 +1,82 @@
+"""What `ledger show` says."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from tests.ledger.stores import QUESTION, cost
+
+from safeside.ledger import Cost, Kind, Ledger
+from safeside.privacy.account import promise
+from safeside.privacy.guarantee import Unit
+from safeside.privacy.policy import Policy
+
+DP = Cost(epsilon=Fraction(1, 2), delta=Fraction(3, 100_000), kind=Kind.DP_COUNTS)
+
+
+def test_an_untouched_dataset(ledger: Ledger) -> None:
+    shown = ledger.show("city")
+    assert shown.sentences == ("Nothing was published from this dataset.",)
+    assert (shown.last, shown.more_like_last, shown.leaks) == (None, None, ())
+    assert shown.promise == promise(3, "1e-4")
+
+
+def test_how_many_more_like_the_last_would_fit(ledger: Ledger) -> None:
+    ledger.reserve("city", "a", QUESTION, cost("0.4"))
+    assert ledger.show("city").more_like_last == 6
+    ledger.reserve("city", "b", QUESTION, DP)
+    shown = ledger.show("city")
+    assert shown.last is not None
+    assert shown.last.request == "b"
+    assert shown.more_like_last == 2  # by delta; epsilon would allow 4
+    assert shown.more_in_fresh_period is None
+
+
+def test_a_fresh_day_has_room_of_its_own(ledger: Ledger) -> None:
+    ledger.create_dataset("daily", Unit.PERSON_DAY, 1, timezone="UTC")
+    ledger.reserve("daily", "a", QUESTION, cost("0.3", periods=("2021-03-04",)))
+    shown = ledger.show("daily")
+    assert (shown.more_like_last, shown.more_in_fresh_period) == (2, 3)
+    assert shown.remaining.epsilon == Fraction(7, 10)
+    assert "7 days together" in shown.promise
+
+
+def test_the_promise_is_the_cap_whatever_came_back(ledger: Ledger) -> None:
+    made = ledger.reserve("city", "a", QUESTION, cost(2, each=Fraction(1)))
+    ledger.commit(made, "d", alarms=0)
+    ledger.give_back(made)
+    shown = ledger.show("city")
+    assert shown.returned == 2
+    assert shown.remaining.epsilon == 3
+    assert shown.promise == promise(3, "1e-4")
+    assert "e^3, rounded up" in shown.sentences[0]
+
+
+def test_two_sentences_and_never_one_total(ledger: Ledger) -> None:
+    ledger.reserve("city", "a", QUESTION, DP)
+    only = ledger.show("city").sentences
+    assert "e^0.5, rounded up" in only[1]
+    assert "provided" not in only[1]
+    ledger.reserve("city", "b", QUESTION, cost())
+    mixed = ledger.show("city").sentences
+    assert "e^3, rounded up" in mixed[0]
+    assert "provided none of them was chosen" in mixed[1]
+    ledger.reserve("city", "c", QUESTION, Cost(epsilon=Fraction(1, 4), kind=Kind.DP_REPLACE))
+    assert "e^1.25, rounded up" in ledger.show("city").sentences[1]
+
+
+def test_what_may_have_become_known_by_place_and_time(ledger: Ledger) -> None:
+    ledger.create_dataset("town", "person", 3)
+    ledger.reserve("city", "a", QUESTION, cost("0.1"))
+    many = [f"p{number:04}" for number in range(1000)]
+    ledger.reserve("city", "b", {"targets": many, "window": "2021-03-05"}, cost("0.1"))
+    ledger.reserve("town", "c", {"targets": ["park", "zoo"], "window": QUESTION["window"]}, cost("0.1"))
+    assert [leak.window for leak in ledger.show("city").leaks] == ["2021-03-04 18:00", "2021-03-05"]
+    ledger.link("city", "town")
+    shown = ledger.show("city")
+    first, second = shown.leaks
+    assert (first.targets, first.releases) == (("bar", "park", "zoo"), 2)
+    assert second.targets == tuple(many)
+    here = Policy.not_visited(["bar", "park", "zoo"], "2021-03-04 18:00")
+    assert shown.policy == here | Policy.not_visited(many, "2021-03-05")
+    assert shown.shares_with == ("town",)
