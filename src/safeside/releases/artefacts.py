@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
+from collections.abc import Sequence
 from typing import Any, Final
 
+import numpy as np
 import polars as pl
 
 from safeside.releases import wording
@@ -19,6 +22,11 @@ PARQUET: Final = "answers.parquet"
 GEOJSON: Final = "answers.geojson"
 ORDER: Final = "order.csv"
 COLUMNS: Final = ("place", "state", "upper_bound", "lower_bound")
+
+
+def places_digest(places: Sequence[str]) -> str:
+    """What stands for the list of places in a question."""
+    return hashlib.sha256("\n".join(places).encode()).hexdigest()
 
 
 def frame(answers: Answers) -> pl.DataFrame:
@@ -116,8 +124,6 @@ def _point(places: Places, at: int) -> dict[str, Any] | None:
 
 def read_csv(data: bytes) -> Answers:
     """The answers that answers.csv holds; ValueError where it holds none."""
-    import numpy as np
-
     schema = {"place": pl.String, "state": pl.String, "upper_bound": pl.Int64, "lower_bound": pl.Int64}
     try:
         table = pl.read_csv(io.BytesIO(data), schema=schema)

@@ -34,6 +34,13 @@ class _Maybe:
 
 
 _EVENT: Final = {"number": _NUMBER, "digest": _TEXT}
+_COST: Final = {
+    "kind": _TEXT,
+    "epsilon": _TEXT,
+    "delta": _TEXT,
+    "each": _Maybe(_TEXT),
+    "periods": _LISTED,
+}
 _BUDGET: Final = {"epsilon": _TEXT, "delta": _TEXT}
 SHAPE: Final[Mapping[str, object]] = {
     "schema": _TEXT,
@@ -80,7 +87,7 @@ SHAPE: Final[Mapping[str, object]] = {
         "promise": _LISTED,
     },
     "software": {"name": _TEXT, "version": _TEXT},
-    "ledger": _Maybe({"id": _TEXT, "dataset": _TEXT, "event": _EVENT}),
+    "ledger": _Maybe({"id": _TEXT, "dataset": _TEXT, "event": _EVENT, "cost": _COST}),
     "answers": {
         "AT_MOST": _NUMBER,
         "AT_LEAST": _NUMBER,

@@ -43,9 +43,18 @@ def places(number: int) -> str:
     return f"{number:,} place" if number == 1 else f"{number:,} places"
 
 
-def local(moment: str, zone: str | None) -> datetime:
-    """A moment of the manifest on the clock the question was asked in."""
-    return datetime.fromisoformat(moment).astimezone(ZoneInfo(zone or "UTC"))
+def local(moment: str, question: Manifest) -> datetime:
+    """A moment of the manifest on the clock the question was asked in: its zone, or its offset."""
+    if question["timezone"]:
+        return datetime.fromisoformat(moment).astimezone(ZoneInfo(question["timezone"]))
+    return datetime.fromisoformat(moment).astimezone(datetime.fromisoformat(question["start"]).tzinfo)
+
+
+def clock(question: Manifest) -> str:
+    """That clock's name."""
+    if question["timezone"]:
+        return str(question["timezone"])
+    return str(datetime.fromisoformat(question["start"]).tzname())
 
 
 def day(moment: datetime) -> str:
@@ -55,19 +64,18 @@ def day(moment: datetime) -> str:
 
 def when(question: Manifest) -> str:
     """The window in words, on its own clock."""
-    zone = question["timezone"]
-    start, end = local(question["start"], zone), local(question["end"], zone)
-    clock = f" ({zone})" if zone else " (UTC)"
+    start, end = local(question["start"], question), local(question["end"], question)
+    named = f" ({clock(question)})"
     if question["instant"]:
-        return f"{day(start)}, {_clock(start)}{clock}"
+        return f"{day(start)}, {_clock(start)}{named}"
     if (start.hour, start.minute, start.second) == (0, 0, 0) == (end.hour, end.minute, end.second):
         last = (end.replace(tzinfo=None) - _DAY).date()
         if last == start.date():
-            return f"{day(start)}, the whole day{clock}"
-        return f"{day(start)} to {day(end - _DAY)}{clock}"
+            return f"{day(start)}, the whole day{named}"
+        return f"{day(start)} to {day(end - _DAY)}{named}"
     if start.date() == end.date():
-        return f"{day(start)}, {_clock(start)} to {_clock(end)}{clock}"
-    return f"{day(start)}, {_clock(start)} to {day(end)}, {_clock(end)}{clock}"
+        return f"{day(start)}, {_clock(start)} to {_clock(end)}{named}"
+    return f"{day(start)}, {_clock(start)} to {day(end)}, {_clock(end)}{named}"
 
 
 def _clock(moment: datetime) -> str:
@@ -76,7 +84,7 @@ def _clock(moment: datetime) -> str:
 
 def known_on(manifest: Manifest) -> str:
     """The moment the answers speak from."""
-    moment = local(manifest["known_on"], manifest["question"]["timezone"])
+    moment = local(manifest["known_on"], manifest["question"])
     return f"{moment.day} {moment:%B %Y}, {moment:%H:%M}"
 
 

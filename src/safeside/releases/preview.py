@@ -1,0 +1,81 @@
+"""What is said before anything is spent. Only public knowledge goes into it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from safeside.exact import show
+from safeside.ledger.money import Budget, Cost
+from safeside.releases import wording
+from safeside.releases.composing import Setting, chances, draft
+from safeside.releases.question import Question
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preview:
+    """The promise, the error side, what to expect, the price and what remains."""
+
+    question: str
+    promise: tuple[str, ...]
+    error_side: tuple[str, ...]
+    expect: tuple[str, ...]
+    price: str
+    remaining: str
+    request: str
+
+    def text(self) -> str:
+        """All of it, for a terminal."""
+        parts = [
+            ("Question", (self.question,)),
+            ("Promise", self.promise),
+            ("Error side", self.error_side),
+            ("Expect", self.expect),
+            ("Price", (self.price,)),
+            ("Remaining", (self.remaining,)),
+            ("Request", (self.request,)),
+        ]
+        return "\n\n".join(f"{title}\n  " + "\n  ".join(lines) for title, lines in parts)
+
+
+def preview(question: Question, setting: Setting, cost: Cost, before: Budget, after: Budget) -> Preview:
+    """From the question and the account alone."""
+    record = draft(question, setting)
+    return Preview(
+        question=_question(record),
+        promise=tuple(record["guarantee"]["promise"]),
+        error_side=tuple(wording.error_side(record)),
+        expect=_expect(question),
+        price=f"{_amount(cost.epsilon, cost.delta)}, charged before anything is drawn.",
+        remaining=f"{_amount(before.epsilon, before.delta)} now; "
+        f"{_amount(after.epsilon, after.delta)} afterwards.",
+        request=f"{setting.release} (the same request is answered and charged once, however often it is run)",
+    )
+
+
+def _question(record: wording.Manifest) -> str:
+    number = record["question"]["places"]["number"]
+    said = wording.thresholds(record["question"])
+    return f"{said}? At each of {number:,} places, {wording.when(record['question'])}."
+
+
+def _expect(question: Question) -> tuple[str, ...]:
+    limit = int(question.thresholds.max())
+    likely = chances(question)[: limit + 1]
+    by_count = ", ".join(f"{share:.1%} with {count}" for count, share in enumerate(likely[:4]))
+    which = "A place" if question.order is None else "A place that is asked"
+    lines = [
+        f'"At most" for {question.design.expected(question.thresholds):.1%} of the places if nobody were at '
+        "any of them, and for fewer where there are visitors.",
+        f"{which} gets it with probability {by_count} known infected visitors. No data was read for this.",
+    ]
+    if question.order is not None and question.kappa == 1:
+        lines.append(
+            "Here one person is counted at one place only, so leaving --max-alarms out costs the same and "
+            "answers every place."
+        )
+    return tuple(lines)
+
+
+def _amount(epsilon: Fraction, delta: Fraction) -> str:
+    return f"epsilon {show(epsilon)}, delta {show(delta)}" if delta else f"epsilon {show(epsilon)}"

@@ -1,0 +1,290 @@
+"""Publish: ask, pay, count, draw once, stage, commit, sign, appear.
+
+The order is the guarantee. Money goes first, so that no answer is ever unpaid. What was drawn is on the disk,
+whole and out of sight, before the ledger commits to it, so that a crash never makes anybody draw again. The
+directory appears last, in one rename, so that nobody ever sees half a release. A process killed between any
+two of the steps below leaves the whole release, or a paid reservation that running the same command again
+finishes for nothing (tests/faults kills one at each).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any, Final
+
+from safeside.errors import (
+    BadRelease,
+    CannotWrite,
+    InputError,
+    ReleaseError,
+    SafesideError,
+    SimulationOnly,
+    StoreUnavailable,
+)
+from safeside.ledger import Dataset, Ledger, Reservation, Stage, steps
+from safeside.ledger.money import Cost
+from safeside.mechanisms.counts import people_counts
+from safeside.noise.entropy import Entropy
+from safeside.progress import Progress, quiet
+from safeside.releases import durable, manifest
+from safeside.releases.composing import Setting, compose
+from safeside.releases.designs import Asked
+from safeside.releases.preview import Preview, preview
+from safeside.releases.question import Question
+from safeside.releases.release import Release, load
+from safeside.releases.signing import PrivateKey
+from safeside.releases.staging import PRIVATE, Staging
+from safeside.releases.verify import check_contents, sign
+from safeside.visits import Counts, VisitFormat, count_visits
+
+ASKED: Final = "publish: the question is checked"
+RESERVED: Final = "publish: the reservation is paid"
+COUNTED: Final = "publish: people are counted"
+ORDERED: Final = "publish: the order is fixed"
+DRAWN: Final = "publish: noise is drawn"
+WRITTEN: Final = "publish: files are written"
+STAGED: Final = "publish: files are staged"
+COMMITTED: Final = "publish: the ledger has committed"
+SIGNED: Final = "publish: the release is signed"
+APPEARED: Final = "publish: the release has appeared"
+RETURNED: Final = "publish: unused budget is returned"
+STEPS: Final = (
+    ASKED,
+    RESERVED,
+    COUNTED,
+    ORDERED,
+    DRAWN,
+    WRITTEN,
+    STAGED,
+    COMMITTED,
+    SIGNED,
+    APPEARED,
+    RETURNED,
+)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Sources:
+    """The private data and how it is to be read; nothing here is opened before the reservation is paid."""
+
+    visits: Any
+    format: VisitFormat
+    exclude_unknown_places: bool = False
+    manifest: Any = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Publication:
+    """A release that can be made: checked, priced, and not yet paid for."""
+
+    question: Question
+    sources: Sources
+    ledger: Ledger
+    dataset: Dataset
+    request: str
+    staging: Staging
+    key: PrivateKey
+    known_on: datetime | None = None
+    supersedes: str | None = None
+    basemap: dict[str, Any] | None = None
+    entropy: Entropy | None = None
+
+    def __post_init__(self) -> None:
+        if self.entropy is not None and self.entropy.simulated:
+            raise SimulationOnly(
+                "Noise from a seed was offered for a release: anybody could subtract it.",
+                "Leave the seed out, or use `safeside simulate`, which needs no ledger.",
+            )
+
+    @cached_property
+    def cost(self) -> Cost:
+        """The price, and the days or weeks that are charged with it."""
+        window, held = self.question.window, self.sources.format.held
+        start = window.start if held is None else window.start - held
+        return self.question.design.cost(self.ledger.periods(self.dataset.name, start, window.end))
+
+    @cached_property
+    def recorded(self) -> dict[str, Any]:
+        """The question as the ledger keeps it."""
+        return {
+            **self.question.recorded(),
+            "known_on": None if self.known_on is None else self.known_on.isoformat(),
+            "supersedes": self.supersedes,
+            # What was drawn stands beside this directory, so the same request is the same directory.
+            "out": str(self.staging.out.resolve()),
+        }
+
+    def setting(self, known_on: datetime, ledger: dict[str, Any] | None) -> Setting:
+        """What the release says of itself beyond the question."""
+        status = self.ledger.show(self.dataset.name)
+        return Setting(
+            release=self.request,
+            known_on=known_on,
+            simulated=False,
+            promise=(status.promise,),
+            unit=self.dataset.unit,
+            caps=status.standing,
+            ledger=ledger,
+            supersedes=self.supersedes,
+        )
+
+    def preview(self, now: datetime) -> Preview:
+        """Promise, error side, expectation, price, rest; OverBudget where there is none. Spends nothing."""
+        known = self.ledger.reservation(self.request)
+        before = self.ledger.remaining(self.dataset.name, self.cost.periods)
+        after = before if known is not None else self.ledger.preview(self.dataset.name, self.cost)
+        setting = self.setting(self.known_on or now, None)
+        return preview(self.question, setting, self.cost, before, after)
+
+    def run(self, progress: Progress = quiet) -> Release:
+        """Make the release, or finish the one that this request began."""
+        steps.reached(ASKED)
+        with self.staging.turn():
+            self._require_room()
+            reservation = self.ledger.reserve(self.dataset.name, self.request, self.recorded, self.cost)
+            steps.reached(RESERVED)
+            with self._explaining():
+                if reservation.stage is Stage.RESERVED and not self.staging.staged.exists():
+                    self._draw(reservation, progress)
+                return self._finish(reservation)
+
+    def _require_room(self) -> None:
+        """A directory that cannot be written is refused before anything is paid."""
+        try:
+            mine = load(self.staging.out).id == self.request
+        except ReleaseError:
+            mine = False
+        if not mine:
+            self.staging.require_possible()
+
+    def _draw(self, reservation: Reservation, progress: Progress) -> None:
+        """Count, draw all noise once, and put everything on the disk, out of sight."""
+        counts = self._count(progress)
+        steps.reached(COUNTED)
+        question = self.question
+        order = (
+            None if question.order is None else question.order.settle(len(question.places.ids), self.entropy)
+        )
+        steps.reached(ORDERED)
+        progress(None, "Drawing noise and writing the release")
+        asked = Asked(
+            places=question.places.ids, counts=counts.values, thresholds=question.thresholds, order=order
+        )
+        drawn = question.design.answer(asked, self.entropy)
+        steps.reached(DRAWN)
+        setting = self.setting(
+            self.known_on or reservation.time,
+            {
+                "id": self.ledger.ledger_id,
+                "dataset": self.dataset.name,
+                "event": {"number": reservation.number, "digest": reservation.digest},
+                "cost": reservation.cost.to_json(),
+            },
+        )
+        files = compose(question, setting, drawn.answers, order, self.basemap)
+        private = {"fingerprint": counts.fingerprint, "alarms": drawn.alarms, "simulated": drawn.simulated}
+        self.staging.write(files, json.dumps(private).encode())
+        steps.reached(WRITTEN)
+        self.staging.complete()
+        steps.reached(STAGED)
+
+    def _count(self, progress: Progress) -> Counts:
+        """Exact counts of people; input that cannot be counted for certain ends the request here.
+
+        Nothing was drawn, so the reservation goes back in full, as a refusal that only the curator sees.
+        """
+        try:
+            counts = count_visits(
+                self.sources.visits,
+                self.question.places,
+                self.question.window,
+                self.sources.format,
+                max_places_per_person=self.question.kappa,
+                exclude_unknown_places=self.sources.exclude_unknown_places,
+                manifest=self.sources.manifest,
+                key=self.ledger.fingerprint_key,
+                progress=progress,
+            )
+            people_counts(counts.values, self.question.people)
+        except InputError as error:
+            self._refuse(error)
+            raise
+        return counts
+
+    def _refuse(self, error: SafesideError) -> None:
+        self.ledger.refuse(self.dataset.name, self.request, self.recorded, type(error).__name__)
+
+    def _finish(self, reservation: Reservation) -> Release:
+        """Commit, sign, appear, return: each is done once, however often this runs."""
+        if reservation.stage is Stage.WITHDRAWN:
+            raise BadRelease(
+                f'The release for the request "{self.request}" was withdrawn.',
+                "Ask again under a new request id; that is a new release and is charged anew.",
+            )
+        if not self.staging.out.is_dir() or not any(self.staging.out.iterdir()):
+            reservation = self._commit(reservation)
+            steps.reached(COMMITTED)
+            self._sign(reservation)
+            steps.reached(SIGNED)
+            self.staging.appear()
+        steps.reached(APPEARED)
+        release = load(self.staging.out)
+        if release.digest != reservation.manifest:
+            raise manifest.bad("it is not the release the ledger has committed to")
+        if reservation.cost.each is not None:
+            self.ledger.give_back(reservation)
+        steps.reached(RETURNED)
+        return release
+
+    def _commit(self, reservation: Reservation) -> Reservation:
+        staged = self.staging.staged
+        if not staged.exists():
+            raise BadRelease(
+                f'The release for the request "{self.request}" was committed, and its files are not beside '
+                f'"{self.staging.out}".',
+                "Run the command with the --out it was first run with. If the files are lost, the budget "
+                "stays spent: noise is never drawn twice.",
+            )
+        release = load(staged)
+        check_contents(release, ignore=frozenset({PRIVATE}))
+        if reservation.stage is Stage.COMMITTED:
+            if release.digest != reservation.manifest:
+                raise manifest.bad("the staged files are not those the ledger has committed to")
+            return reservation
+        private = json.loads((staged / PRIVATE).read_bytes())
+        return self.ledger.commit(
+            reservation,
+            release.digest,
+            fingerprint=private["fingerprint"],
+            alarms=private["alarms"],
+            simulated=private["simulated"],
+        )
+
+    def _sign(self, reservation: Reservation) -> None:
+        staged = self.staging.staged
+        (staged / PRIVATE).unlink(missing_ok=True)
+        head = self.ledger.head
+        receipt = {
+            "ledger": self.ledger.ledger_id,
+            "reservation": {"number": reservation.number, "digest": reservation.digest},
+            "head": {"number": head.number, "digest": head.digest},
+        }
+        data = (staged / manifest.FILE).read_bytes()
+        durable.replace(staged / manifest.SIGNATURE, sign(data, receipt, self.key))
+
+    @contextmanager
+    def _explaining(self) -> Iterator[None]:
+        """Whoever is stopped after paying is told that trying again costs nothing."""
+        try:
+            yield
+        except (CannotWrite, StoreUnavailable) as error:
+            again = (
+                f' The budget is reserved for the request "{self.request}": running the same command again '
+                "finishes the release and spends nothing more."
+            )
+            raise type(error)(error.what, error.do + again) from error

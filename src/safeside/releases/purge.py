@@ -1,0 +1,98 @@
+"""Deleting what retention rules say must go: data files, and what an interrupted release left behind.
+
+The ledger stays, and so does every published release: what was spent and said is not personal data, and
+without it nobody could say what still may be asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from safeside.errors import CannotWrite
+from safeside.ledger import Ledger, Stage
+from safeside.releases import durable, manifest
+from safeside.releases.release import WITHDRAWN, load
+from safeside.releases.staging import DRAWING, PURGED, STAGED
+
+_LEFT: Final = re.compile(rf"\.(?P<name>.+)\.(?P<token>[0-9a-f]{{16}})\.(?P<what>{DRAWING}|{STAGED})")
+_SQLITE: Final = b"SQLite format 3\x00"
+_KEY: Final = b"-----BEGIN"
+_WITNESS: Final = ".witness"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Purged:
+    """What was deleted, and what had to stay."""
+
+    deleted: tuple[Path, ...]
+    kept: tuple[tuple[Path, str], ...]
+
+
+def purge(paths: Sequence[Path | str], *, ledger: Ledger | None = None, dry_run: bool = False) -> Purged:
+    """Delete data files; of a directory, what interrupted releases left in it, hidden."""
+    deleted: list[Path] = []
+    kept: list[tuple[Path, str]] = []
+    for path in map(Path, paths):
+        if path.is_dir() and not path.is_symlink():
+            for left in sorted(path.iterdir()):
+                if _LEFT.fullmatch(left.name):
+                    why = _still_needed(left, ledger)
+                    if why:
+                        kept.append((left, why))
+                    else:
+                        deleted.append(left)
+        else:
+            _require_data(path)
+            deleted.append(path)
+    if not dry_run:
+        for path in deleted:
+            _delete(path)
+    return Purged(deleted=tuple(deleted), kept=tuple(kept))
+
+
+def _require_data(path: Path) -> None:
+    """Refuse to delete what is not data, before anything is deleted."""
+    if not path.is_file():
+        raise CannotWrite(f'There is no file "{path}" to delete.', "Check the path; nothing was deleted.")
+    with path.open("rb") as file:
+        start = file.read(len(_SQLITE))
+    beside = {child.name for child in path.parent.iterdir()}
+    if start == _SQLITE or path.name.endswith(_WITNESS):
+        what = "a ledger or its witness, which must outlive the data"
+    elif start.startswith(_KEY) or path.name.endswith((".keyring", ".pub")):
+        what = "a key, without which releases cannot be verified"
+    elif manifest.FILE in beside or WITHDRAWN in beside:
+        what = "part of a release, which holds no personal data"
+    else:
+        return
+    raise CannotWrite(
+        f'"{path}" looks like {what}.', "Purge only data files and directories with interrupted releases."
+    )
+
+
+def _still_needed(left: Path, ledger: Ledger | None) -> str | None:
+    """A staged release that the ledger has committed to is finished, not deleted."""
+    if not left.name.endswith(STAGED):
+        return None
+    if ledger is None:
+        return "it holds a finished draw: give --ledger, so that its reservation can be looked up"
+    known = ledger.reservation(load(left).id)
+    if known is not None and known.stage is Stage.COMMITTED:
+        return "the ledger has committed to it: run the same `safeside publish` again to finish it"
+    return None
+
+
+def _delete(path: Path) -> None:
+    if path.is_dir():
+        if path.name.endswith(STAGED):
+            # A draw that was fixed is never repeated under the same payment.
+            durable.replace(path.with_name(path.name.removesuffix(STAGED) + PURGED), b"")
+        durable.remove(path)
+        return
+    with durable.writing(path):
+        path.unlink()
+    durable.flush(path.parent)

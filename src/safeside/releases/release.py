@@ -1,0 +1,99 @@
+"""A release on disk, as its directory holds it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+from safeside.errors import BadRelease
+from safeside.ledger.events import Head
+from safeside.ledger.money import Cost
+from safeside.ledger.recovery import Published
+from safeside.releases import artefacts, manifest, statement, wording
+from safeside.releases.answers import Answers
+
+MAP: Final = "map.html"
+REPORT: Final = "report.html"
+STATEMENT: Final = "statement.txt"
+WITHDRAWN: Final = "withdrawn.json"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Release:
+    """What was published, and where. Read it with `safeside.load_release`; trust it after `verify`."""
+
+    directory: Path
+    manifest: Mapping[str, Any]
+    digest: str
+
+    @property
+    def id(self) -> str:
+        """The request id under which the ledger knows it."""
+        return str(self.manifest["release"])
+
+    @property
+    def simulated(self) -> bool:
+        """Whether this is a simulation, which promises nothing."""
+        return bool(self.manifest["simulated"])
+
+    @property
+    def map(self) -> Path:
+        """The map to open in a browser."""
+        return self.directory / MAP
+
+    @cached_property
+    def answers(self) -> Answers:
+        """Every place with its state and bounds."""
+        try:
+            return artefacts.read_csv((self.directory / artefacts.CSV).read_bytes())
+        except (OSError, ValueError):
+            raise manifest.bad("answers.csv cannot be read") from None
+
+    def summary(self) -> str:
+        """What was said, in a few lines."""
+        question = self.manifest["question"]
+        head = "Simulation. " if self.simulated else ""
+        return "\n".join([f"{head}{wording.when(question)}.", *statement.summary(self.manifest)])
+
+    def published(self) -> Published:
+        """What the ledger needs to know to charge this release again, should it have forgotten it."""
+        ledger = self.manifest["ledger"]
+        if ledger is None:
+            raise BadRelease(
+                f'"{self.directory}" is a simulation and was never charged.',
+                "Give the directory of a release.",
+            )
+        return Published(
+            ledger_id=ledger["id"],
+            dataset=ledger["dataset"],
+            request=self.id,
+            event=Head(number=ledger["event"]["number"], digest=ledger["event"]["digest"]),
+            manifest=self.digest,
+            cost=Cost.from_json(ledger["cost"]),
+            question={
+                "targets": list(self.answers.places),
+                "window": self.manifest["question"]["when"],
+                "at_most": self.manifest["question"]["at_most"],
+            },
+        )
+
+
+def load(directory: Path | str) -> Release:
+    """The release in a directory, as it says itself; `verify` checks that it is true."""
+    directory = Path(directory)
+    if (directory / WITHDRAWN).is_file():
+        raise BadRelease(
+            f'The release in "{directory}" was withdrawn.',
+            "Use the release that supersedes it; withdrawn.json says why it was withdrawn.",
+        )
+    try:
+        data = (directory / manifest.FILE).read_bytes()
+    except OSError:
+        raise BadRelease(
+            f'There is no release in "{directory}".',
+            "Give the directory that holds release.json.",
+        ) from None
+    return Release(directory=directory, manifest=manifest.decode(data), digest=manifest.digest(data))
