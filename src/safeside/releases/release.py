@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -58,8 +58,8 @@ class Release:
         head = "Simulation. " if self.simulated else ""
         return "\n".join([f"{head}{wording.when(question)}.", *statement.summary(self.manifest)])
 
-    def published(self) -> Published:
-        """What the ledger needs to know to charge this release again, should it have forgotten it."""
+    def charged(self) -> Published:
+        """Where and at what price this release says it was charged; the question is left out."""
         ledger = self.manifest["ledger"]
         if ledger is None:
             raise BadRelease(
@@ -73,12 +73,18 @@ class Release:
             event=Head(number=ledger["event"]["number"], digest=ledger["event"]["digest"]),
             manifest=self.digest,
             cost=Cost.from_json(ledger["cost"]),
-            question={
-                "targets": list(self.answers.places),
-                "window": self.manifest["question"]["when"],
-                "at_most": self.manifest["question"]["at_most"],
-            },
+            question={},
         )
+
+    def published(self) -> Published:
+        """What the ledger needs to know to charge this release again, should it have forgotten it."""
+        question = self.manifest["question"]
+        asked = {
+            "targets": list(self.answers.places),
+            "window": question["when"],
+            "at_most": question["at_most"],
+        }
+        return replace(self.charged(), question=asked)
 
 
 def load(directory: Path | str) -> Release:

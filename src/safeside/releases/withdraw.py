@@ -27,13 +27,13 @@ SCHEMA: Final = "safeside-withdrawal/1"
 WARNING: Final = (
     "A release must not be withdrawn, marked or repeated because of what the data now say: that would tell "
     "everybody what they say. Later findings do not make a release wrong, because every answer speaks from "
-    "the moment it names. Withdraw only what a fault of the software spoilt; it is taken back whole, and what "
-    "was spent stays spent."
+    "the moment it names. Withdraw only what a fault of the software spoilt; it is taken back whole, and "
+    "what was spent stays spent."
 )
 SUPERSEDE_WARNING: Final = (
     "A release may supersede another only on a schedule that was fixed beforehand, all places together, "
-    "whether or not anything changed. It gets fresh noise and is charged in full. If what the data now say is "
-    "the reason for this release, stop here: publishing it would tell everybody what they say."
+    "whether or not anything changed. It gets fresh noise and is charged in full. If what the data now say "
+    "is the reason for this release, stop here: publishing it would tell everybody what they say."
 )
 
 
@@ -72,7 +72,7 @@ def withdraw(
 
 def _require_known(release: Release, ledger: Ledger) -> None:
     known = ledger.reservation(release.id)
-    if release.published().ledger_id != ledger.ledger_id or known is None or known.stage is Stage.RESERVED:
+    if release.charged().ledger_id != ledger.ledger_id or known is None or known.stage is Stage.RESERVED:
         raise LedgerForked(
             f'The release in "{release.directory}" was not charged to {ledger.where}.',
             "Give the ledger it was charged to: its id is in release.json.",
@@ -90,7 +90,7 @@ def _write_notice(
         "manifest": release.digest,
         "reason": reason,
         "withdrawn": now.astimezone(UTC).isoformat(timespec="seconds"),
-        "ledger": {"id": ledger.ledger_id, "dataset": release.published().dataset},
+        "ledger": {"id": ledger.ledger_id, "dataset": release.charged().dataset},
     }
     data = (json.dumps(record, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
     head = ledger.head

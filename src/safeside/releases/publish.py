@@ -1,0 +1,226 @@
+"""The way in: from what a person types to a publication that can be looked at, and then made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+from safeside.errors import BadQuestion, LedgerMissing, ReleaseError
+from safeside.exact import Number
+from safeside.ledger import Ledger, Published, Stage, open_ledger
+from safeside.ledger.events import canonical, digest
+from safeside.noise.entropy import Entropy
+from safeside.progress import Progress, quiet
+from safeside.releases import counting
+from safeside.releases.artefacts import places_digest
+from safeside.releases.basemap import read_basemap
+from safeside.releases.publication import Publication, Sources
+from safeside.releases.question import ADP, NOT_VISITED, PEOPLE_FLOOR, Question, Terms, ask
+from safeside.releases.release import Release, load
+from safeside.releases.signing import PrivateKey, load_private
+from safeside.releases.staging import Staging
+from safeside.visits import Manifest, Places, StayRule, VisitFormat, Window, read_places
+
+_ID: Final = 24
+KEY: Final = "safeside.key"
+"""Where the signing key is looked for when none is named."""
+
+
+@contextmanager
+def prepare(
+    visits: Any,
+    *,
+    places: Any,
+    when: str,
+    terms: Terms,
+    dataset: str,
+    ledger: str | Path | Ledger,
+    out: str | Path,
+    visit_format: VisitFormat | None = None,
+    exclude_unknown_places: bool = False,
+    manifest: Manifest | None = None,
+    key: str | Path | PrivateKey = KEY,
+    known_on: datetime | None = None,
+    supersedes: str | Path | None = None,
+    request_id: str | None = None,
+    basemap: str | Path | None = None,
+    entropy: Entropy | None = None,
+) -> Iterator[Publication]:
+    """Check the question, the list of places, the ledger, the key and the directory; open no private data."""
+    form = visit_format or VisitFormat()
+    listed = places if isinstance(places, Places) else read_places(places)
+    window = Window.parse(when, form.timezone)
+    rule = counting.rule(window, form, exclude_unknown_places=exclude_unknown_places)
+    question = ask(listed, window, terms, timezone=form.timezone, counted=rule)
+    signing = key if isinstance(key, PrivateKey) else load_private(key)
+    backdrop = None if basemap is None else read_basemap(basemap)
+    book = ledger if isinstance(ledger, Ledger) else open_ledger(ledger)
+    try:
+        target = Path(out)
+        book.reconcile(_siblings(target))
+        earlier = None if supersedes is None else _earlier(supersedes, question, book)
+        request = request_id or _request(dataset, question, target, earlier, known_on)
+        yield Publication(
+            question=question,
+            sources=Sources(
+                visits=visits,
+                format=form,
+                exclude_unknown_places=exclude_unknown_places,
+                manifest=manifest,
+            ),
+            ledger=book,
+            dataset=book.dataset(dataset),
+            request=request,
+            staging=Staging(out=target, request=request),
+            key=signing,
+            known_on=known_on,
+            supersedes=earlier,
+            basemap=backdrop,
+            entropy=entropy,
+        )
+    finally:
+        if not isinstance(ledger, Ledger):
+            book.close()
+
+
+def publish(
+    visits: Any,
+    *,
+    places: Any,
+    when: str,
+    epsilon: Number,
+    dataset: str,
+    ledger: str | Path | Ledger,
+    out: str | Path,
+    at_most: int | None = None,
+    delta: Number = 0,
+    guarantee: str = ADP,
+    policy: str = NOT_VISITED,
+    max_places_per_person: int | None = None,
+    max_alarms: int | None = None,
+    at_least: int | None = None,
+    alpha: Number | None = None,
+    publish_at_least: bool = False,
+    people: int | None = None,
+    people_floor: int = PEOPLE_FLOOR,
+    decision: bool = False,
+    order: str | None = None,
+    columns: Mapping[str, str] | str | None = None,
+    time_format: str | None = None,
+    timezone: str | None = None,
+    hold: timedelta | str | None = None,
+    radius: float | None = None,
+    stays: StayRule | None = None,
+    exclude_unknown_places: bool = False,
+    manifest: Manifest | None = None,
+    key: str | Path | PrivateKey = KEY,
+    known_on: datetime | None = None,
+    supersedes: str | Path | None = None,
+    request_id: str | None = None,
+    basemap: str | Path | None = None,
+    entropy: Entropy | None = None,
+    progress: Progress = quiet,
+) -> Release:
+    """Publish what can be said of every place, once, and pay for it.
+
+    Running it again with the same arguments, for instance after a crash, returns the same release and spends
+    nothing more. docs/releases.md has the order of the steps; docs/promise.md what is promised.
+    """
+    terms = Terms(
+        at_most=at_most,
+        epsilon=epsilon,
+        delta=delta,
+        guarantee=guarantee,
+        policy=policy,
+        max_places_per_person=max_places_per_person,
+        max_alarms=max_alarms,
+        at_least=at_least,
+        alpha=alpha,
+        publish_at_least=publish_at_least,
+        people=people,
+        people_floor=people_floor,
+        decision=decision,
+        order=order,
+    )
+    form = VisitFormat(
+        columns=columns or {},
+        time_format=time_format,
+        timezone=timezone,
+        hold=hold,
+        radius=radius,
+        at_least=stays,
+    )
+    with prepare(
+        visits,
+        places=places,
+        when=when,
+        terms=terms,
+        dataset=dataset,
+        ledger=ledger,
+        out=out,
+        visit_format=form,
+        exclude_unknown_places=exclude_unknown_places,
+        manifest=manifest,
+        key=key,
+        known_on=known_on,
+        supersedes=supersedes,
+        request_id=request_id,
+        basemap=basemap,
+        entropy=entropy,
+    ) as publication:
+        return publication.run(progress)
+
+
+def _request(
+    dataset: str, question: Question, out: Path, supersedes: str | None, known_on: datetime | None
+) -> str:
+    """The same question for the same directory is the same request, so that a repeated command is a retry."""
+    asked = {
+        "dataset": dataset,
+        "question": question.recorded(),
+        "out": str(out.resolve()),
+        "supersedes": supersedes,
+        "known_on": None if known_on is None else known_on.astimezone(UTC).isoformat(),
+    }
+    return f"r-{digest(canonical(asked))[:_ID]}"
+
+
+def _siblings(out: Path) -> list[Published]:
+    """The releases that stand beside this one: each must be on the ledger's account."""
+    found = []
+    for directory in sorted(out.parent.iterdir()) if out.parent.is_dir() else []:
+        if directory.name.startswith("."):
+            continue
+        try:
+            release = load(directory)
+        except ReleaseError:
+            continue
+        if not release.simulated:
+            found.append(release.charged())
+    return found
+
+
+def _earlier(supersedes: str | Path, question: Question, ledger: Ledger) -> str:
+    """The release that is superseded: one this ledger published, about the same places and time."""
+    directory = Path(supersedes)
+    named = load(directory).id if directory.is_dir() else str(supersedes)
+    known = ledger.reservation(named)
+    if known is None or known.stage is not Stage.COMMITTED:
+        raise LedgerMissing(
+            f'The ledger knows of no published release "{named}" that could be superseded.',
+            "Give the directory of a release of this ledger, or its id (`release` in release.json).",
+        )
+    earlier = ledger.question(known)
+    same = (earlier.get("window"), places_digest(earlier.get("targets") or ())) == (
+        question.window.text,
+        places_digest(question.places.ids),
+    )
+    if not same:
+        raise BadQuestion(
+            f'The release "{named}" is about other places or another time.',
+            "A release is superseded as a whole: ask about the same places and the same time.",
+        )
+    return named
