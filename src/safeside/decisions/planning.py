@@ -104,7 +104,8 @@ class Plan:
             )
         others = (
             f"({show(self.epsilon)}, {show(self.delta)})-DP reaches "
-            f"{rounded_down(self.declared.approximate_dp)} and {show(self.epsilon)}-DP {rounded_down(self.declared.dp)}"
+            f"{rounded_down(self.declared.approximate_dp)} and {show(self.epsilon)}-DP "
+            f"{rounded_down(self.declared.dp)}"
         )
         return (
             f"Use asymmetric differential privacy (AGeo) at epsilon {show(self.epsilon)}: it says {what} "

@@ -7,9 +7,13 @@ by this guess has the least expected loss of *every* ADP mechanism, whatever the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from safeside import exact
 from safeside.errors import BadNumber
@@ -115,3 +119,15 @@ def _require_possible(possible: bool) -> None:
             "No count of the prior can have given this value.",
             "Give a prior that covers every count the mechanism may have been applied to.",
         )
+
+
+def remap(mechanism: NDArray[np.float64], rate: Number) -> NDArray[np.float64]:
+    """The post-processing of AGeo that any ADP mechanism on one decreasing count is (section 4).
+
+    `mechanism[i]` is its law at count i of 0..n, along e^-rate. Row z of the answer is the law of its output
+    given AGeo's z, for z < n, and the last row that for every z >= n: (M_z - r M_{z+1}) / (1 - r), and M_n.
+    All entries are probabilities where the mechanism is ADP, and only there.
+    """
+    r = math.exp(-float(exact.positive(rate, "rate")))
+    inner = (mechanism[:-1] - r * mechanism[1:]) / (1 - r)
+    return np.vstack([inner, mechanism[-1:]])

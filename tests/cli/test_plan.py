@@ -1,0 +1,77 @@
+"""`safeside plan`: the table, the sentence, the picture, and JSON that rounds down."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from typer.testing import CliRunner
+
+from safeside.cli.main import build
+from safeside.decisions import beta_at_most
+from safeside.errors import SafesideError
+from safeside.exact import ball
+
+ARGUMENTS = ["plan", "--at-most", "5", "--epsilon", "1"]
+
+
+def run(*more: str) -> str:
+    result = CliRunner().invoke(build(), [*ARGUMENTS, *more], catch_exceptions=False)
+    assert result.exit_code == 0
+    return result.output
+
+
+def test_the_table_and_the_sentence() -> None:
+    shown = run("--delta", "1e-6", "--alpha", "0.001", "--want-beta", "0.9")
+    assert 'How often "at most 5" is said' in shown
+    assert "0.9975" in shown
+    assert "0.4036" in shown
+    assert "0.4034" in shown
+    assert 'Use asymmetric differential privacy (AGeo) at epsilon 1: it says "at most 5"' in shown
+
+
+def test_at_alpha_0_dp_never_says_it() -> None:
+    assert "never said" in run()
+
+
+def test_json() -> None:
+    made = json.loads(run("--json", "--delta", "1e-4"))
+    assert made["recommended"] == "adp"
+    assert made["delta"] == "0.0001"
+    assert [row["count"] for row in made["rows"]] == list(range(6))
+    for row in made["rows"]:
+        exact = beta_at_most(5, row["count"], 1)
+        assert ball(0) + row["adp"] <= exact
+        assert float(exact.mid()) == pytest.approx(row["adp"], abs=1e-15)
+        assert row["dp"] == 0
+    assert made["sentence"].startswith("Use asymmetric")
+
+
+@pytest.mark.parametrize("name", ["plan.png", "plan.pdf", "plan.svg"])
+def test_the_picture(tmp_path: Path, name: str) -> None:
+    shown = run("--plot", str(tmp_path / name))
+    assert f"Picture: {tmp_path / name}" in shown
+    assert (tmp_path / name).stat().st_size > 5_000
+
+
+def test_the_picture_is_told_apart_without_colour(tmp_path: Path) -> None:
+    """The three lines differ in brightness, so that a grey print still shows them."""
+    run("--plot", str(tmp_path / "plan.png"), "--alpha", "0.01")
+    grey = Image.open(tmp_path / "plan.png").convert("L")
+    counts = grey.histogram()
+    assert grey.width >= 1200
+    assert counts[0] > 1000
+    assert sum(counts[85:115]) > 1000
+    assert sum(counts[125:145]) > 500
+
+
+def test_refused_numbers_reach_the_reader() -> None:
+    with pytest.raises(SafesideError, match="epsilon is 0"):
+        CliRunner().invoke(
+            build(),
+            ["plan", "--at-most", "5", "--epsilon", "0"],
+            catch_exceptions=False,
+            standalone_mode=False,
+        )
