@@ -15,7 +15,7 @@ import polars as pl
 from safeside.releases import wording
 from safeside.releases.answers import CODE, STATES, Answers
 from safeside.releases.wording import Manifest
-from safeside.visits import Places
+from safeside.visits.places import Places
 
 CSV: Final = "answers.csv"
 PARQUET: Final = "answers.parquet"

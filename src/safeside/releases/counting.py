@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from safeside.visits import VisitFormat, Window
+from safeside.visits.format import VisitFormat
+from safeside.visits.window import Window
 
 
 def rule(window: Window, visits: VisitFormat, *, exclude_unknown_places: bool) -> tuple[str, ...]:

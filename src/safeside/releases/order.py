@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from safeside.errors import BadFile, BadQuestion
 from safeside.noise.entropy import Entropy, system_entropy
 from safeside.releases.release import load
-from safeside.visits import Places
+from safeside.visits.places import Places
 
 POPULARITY: Final = "popularity"
 RANDOM: Final = "random"

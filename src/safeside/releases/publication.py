@@ -40,7 +40,8 @@ from safeside.releases.release import Release, load
 from safeside.releases.signing import PrivateKey
 from safeside.releases.staging import PRIVATE, Staging
 from safeside.releases.verify import check_contents, sign
-from safeside.visits import Counts, VisitFormat, count_visits
+from safeside.visits import Counts, count_visits
+from safeside.visits.format import VisitFormat
 
 ASKED: Final = "publish: the question is checked"
 RESERVED: Final = "publish: the reservation is paid"

@@ -22,7 +22,9 @@ from safeside.releases.question import ADP, NOT_VISITED, PEOPLE_FLOOR, Question,
 from safeside.releases.release import Release, load
 from safeside.releases.signing import PrivateKey, load_private
 from safeside.releases.staging import Staging
-from safeside.visits import Manifest, Places, StayRule, VisitFormat, Window, read_places
+from safeside.visits.format import Manifest, StayRule, VisitFormat
+from safeside.visits.places import Places, read_places
+from safeside.visits.window import Window
 
 _ID: Final = 24
 KEY: Final = "safeside.key"

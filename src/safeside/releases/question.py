@@ -25,7 +25,8 @@ from safeside.privacy.policy import Policy
 from safeside.releases.artefacts import places_digest
 from safeside.releases.designs import AtLeast, Counted, Design, InTurn, OneBit, Whole
 from safeside.releases.order import Order, read_order
-from safeside.visits import Places, Window
+from safeside.visits.places import Places
+from safeside.visits.window import Window
 
 PEOPLE_FLOOR: Final = 20
 """A declared number of people below this says too much about each of them; settings may raise it."""
@@ -154,15 +155,14 @@ def ask(
 
 
 def _thresholds(places: Places, terms: Terms) -> Whole:
-    common = None if terms.at_most is None else exact.whole(terms.at_most, "--at-most")
-    own = [None] * len(places.ids) if places.at_most is None else list(places.at_most)
-    limits = [common if one is None else int(one) for one in own]
-    if any(one is None for one in limits):
+    if terms.at_most is not None:
+        return np.full(len(places), exact.whole(terms.at_most, "--at-most"), dtype=np.int64)
+    if places.at_most is None:
         raise BadQuestion(
             "Nothing says how many visitors to ask about.",
             "Give --at-most, or a column `at_most` in the places file with a number for every place.",
         )
-    return np.array(limits, dtype=np.int64)
+    return places.at_most
 
 
 def _people(terms: Terms) -> int | None:

@@ -81,7 +81,7 @@ class Staging:
             path.unlink(missing_ok=True)
             os.close(handle)
 
-    def write(self, files: Mapping[str, bytes], private: bytes) -> None:
+    def write(self, files: Mapping[str, bytes], private: bytes | None = None) -> None:
         """Every file on the disk, in a directory that is not complete yet."""
         durable.remove(self.drawing)
         with durable.writing(self.drawing):
@@ -89,7 +89,8 @@ class Staging:
         try:
             for name, data in files.items():
                 durable.write(self.drawing / name, data)
-            durable.write(self.drawing / PRIVATE, private, mode=durable.PRIVATE)
+            if private is not None:
+                durable.write(self.drawing / PRIVATE, private, mode=durable.PRIVATE)
             durable.flush(self.drawing)
         except BaseException:
             # A full disk must not stay full of this.

@@ -1,0 +1,93 @@
+"""What release tests share: small places, quick simulations, and terms to choose from."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from safeside.releases.question import Terms
+from safeside.releases.release import Release
+from safeside.releases.simulate import simulate
+from safeside.visits.places import Places
+
+INSTANT = "2021-06-03T18:00:00+09:00"
+DAY = "2021-06-03T00:00:00+09:00/2021-06-04T00:00:00+09:00"
+NOW = datetime(2021, 6, 10, 9, tzinfo=UTC)
+
+
+def places(number: int = 6, **more: Any) -> Places:
+    """A list of venues, p0 to p9 or so, with coordinates, names, regions and popularity."""
+    at = np.arange(number)
+    return Places(
+        **{
+            "ids": tuple(f"p{i:0{len(str(number - 1))}}" for i in range(number)),
+            "latitude": 35.6 + at * 0.003,
+            "longitude": 139.7 + (at * at % 7) * 0.004,
+            "name": tuple(f"Café {i} <b>" for i in range(number)),
+            "region": tuple(f"Quarter {i % 2}" for i in range(number)),
+            "popularity": (number - at).astype(np.float64),
+            **more,
+        }
+    )
+
+
+def table(listed: Places) -> Any:
+    """The list as the file a publisher would have."""
+    import polars as pl
+
+    return pl.DataFrame(
+        {
+            "place": list(listed.ids),
+            "latitude": listed.latitude,
+            "longitude": listed.longitude,
+            "name": list(listed.name or ()),
+            "region": list(listed.region or ()),
+            "popularity": listed.popularity,
+        }
+    )
+
+
+def simulated(
+    out: Path, counts: list[int], terms: Terms, *, when: str = INSTANT, seed: int | None = 1, **more: Any
+) -> Release:
+    """A simulation on these counts."""
+    listed = places(len(counts))
+    given = dict(zip(listed.ids, counts, strict=True))
+    return simulate(
+        given, terms=terms, out=out, places=table(listed), when=when, seed=seed, known_on=NOW, **more
+    )
+
+
+KINDS: dict[str, dict[str, Any]] = {
+    "ageo": {"at_most": 2},
+    "ageo with people": {"at_most": 2, "people": 20},
+    "ageo over a day": {"at_most": 3, "max_places_per_person": 2},
+    "ageo and at least": {"at_most": 2, "at_least": 4, "alpha": "0.3"},
+    "ageo and public at least": {"at_most": 1, "at_least": 3, "alpha": "0.5", "publish_at_least": True},
+    "ageo, at least, people": {"at_most": 2, "at_least": 19, "alpha": "0.3", "people": 20},
+    "sparse": {"at_most": 2, "max_alarms": 2},
+    "sparse at random": {"at_most": 2, "max_alarms": 1, "order": "random"},
+    "sparse with a limit": {"at_most": 2, "max_alarms": 3, "max_places_per_person": 2},
+    "padded": {"at_most": 9, "guarantee": "dp", "delta": "1e-3"},
+    "padded and at least": {"at_most": 9, "guarantee": "dp", "delta": "1e-3", "at_least": 12, "alpha": "0.2"},
+    "decision": {"at_most": 9, "guarantee": "dp", "delta": "1e-3", "decision": True},
+}
+"""Every kind of question, by name."""
+
+epsilons = st.sampled_from(["1", "1/3", "0.1", "2.5"])
+counts = st.lists(st.integers(0, 20), min_size=1, max_size=12)
+
+
+@st.composite
+def terms(draw: st.DrawFn) -> Terms:
+    """A question of any kind."""
+    return Terms(epsilon=draw(epsilons), **draw(st.sampled_from(list(KINDS.values()))))
+
+
+def over_a_day(given: Terms) -> bool:
+    """Whether the question is one about an interval."""
+    return given.max_places_per_person is not None
