@@ -15,7 +15,7 @@ from typing import Any, Final, Protocol
 
 from safeside import exact
 from safeside.audit.channel import Independent, Probability, outcome_of, respond
-from safeside.audit.ratios import Ratio, approximate, excess, pure
+from safeside.audit.ratios import Ratio, approximate, clearly_above, excess, pure
 from safeside.errors import BadQuestion
 from safeside.exact import Ball, Number
 from safeside.progress import Progress, quiet
@@ -101,10 +101,9 @@ def measure(
         found = compare(left, right)
         if found.delta is not None:
             delta_low, delta_high = delta_low.max(found.delta.lower()), delta_high.max(found.delta.upper())
-        if worst is None or found.ratio.low > low:
-            low, worst, witness = found.ratio.low, (left, right), found.ratio.witness
-        if found.ratio.high > high:
-            high = found.ratio.high
+        if worst is None or clearly_above(found.ratio.low, low):
+            worst, witness = (left, right), found.ratio.witness
+        low, high = low.max(found.ratio.low), high.max(found.ratio.high)
     if worst is None:
         raise BadQuestion(
             "No dataset of this universe has a neighbour, so there is nothing to audit.",

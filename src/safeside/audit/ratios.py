@@ -20,6 +20,7 @@ DELTA_SLACK: Final = Fraction(1, 2**160)
 """Given to delta before an epsilon is solved for it: an event of probability exactly delta costs nothing."""
 _STEP: Final = Fraction(1, 10**12)
 """By how much a solved epsilon is raised before it is verified."""
+_CLEARLY: Final = 1 + Fraction(1, 2**64)
 _MOST_STEP: Final = 1024
 _SHOWN: Final = 6
 
@@ -49,11 +50,15 @@ def _largest(left: Mapping[Any, Ball], right: Mapping[Any, Ball]) -> Ratio:
     witness = None
     for output, probability in left.items():
         least, most = _quotient(probability, right.get(output, nothing))
-        if least > low:
-            low, witness = least, output
-        if most > high:
-            high = most
+        if clearly_above(least, low):
+            witness = output
+        low, high = low.max(least), high.max(most)
     return Ratio(low, high, witness)
+
+
+def clearly_above(ratio: Ball, other: Ball) -> bool:
+    """Larger by more than rounding, so that of equal ratios the first is the one that is shown."""
+    return bool(ratio > other * exact.ball(_CLEARLY))
 
 
 def _quotient(probability: Ball, other: Ball) -> tuple[Ball, Ball]:
