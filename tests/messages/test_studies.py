@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from safeside.errors import BadFile, BadNumber, BadQuestion, CannotWrite
+from safeside.errors import BadFile, BadNumber, BadQuestion, CannotWrite, MissingExtra
 from safeside.studies import city
 from safeside.studies.counting import read_city
+from safeside.studies.look import page, save
+from safeside.studies.reproduce import reproduce
 
 
 def test_too_few_places(tmp_path: Path) -> None:
@@ -65,3 +67,33 @@ def test_no_city(tmp_path: Path) -> None:
         read_city(tmp_path)
     assert caught.value.what == f"{tmp_path / 'visits.parquet'} does not exist."
     assert caught.value.do == "Write a city there first: safeside generate DIR."
+
+
+def test_no_such_figure(tmp_path: Path) -> None:
+    with pytest.raises(BadQuestion) as caught:
+        reproduce(tmp_path, figures=["figure7"])
+    assert caught.value.what == "There is no figure named figure7."
+    assert caught.value.do == ("Choose from figure1, figure2, figure3, figure4, figure5, figure6, needed.")
+
+
+def test_a_report_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CannotWrite) as caught:
+        reproduce(tmp_path / "file")
+    assert caught.value.what == f"The directory {tmp_path / 'file'} cannot be made: File exists."
+    assert caught.value.do == "Choose another directory with --out."
+
+
+def test_a_figure_that_cannot_be_written(tmp_path: Path) -> None:
+    with page(1, 1) as figure, pytest.raises(CannotWrite) as caught:
+        save(figure, tmp_path / "none", "figure1", title="", caption="")
+    assert caught.value.what.startswith(f"The figure figure1 cannot be written to {tmp_path / 'none'}: ")
+    assert caught.value.do == "Choose a directory that can be written and has room."
+
+
+def test_matplotlib_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
+    with pytest.raises(MissingExtra) as caught, page(1, 1):
+        pass
+    assert caught.value.what == "Figures need matplotlib, which is not installed."
+    assert caught.value.do == "Run: pip install 'safeside[studies]'"

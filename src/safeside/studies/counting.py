@@ -32,6 +32,8 @@ class Movements:
     latitude: NDArray[np.float64]
     longitude: NDArray[np.float64]
     popularity: NDArray[np.float64]
+    shown_day: int
+    """The day the figures show."""
     source: str
 
     @property
@@ -49,15 +51,29 @@ class Movements:
         """How many days have a stay that starts on them."""
         return int(self.start.max()) // DAY + 1 if len(self.start) else 0
 
+    @property
+    def evening(self) -> int:
+        """6 p.m. of the day shown."""
+        return self.shown_day * DAY + 18 * 60
+
+    def day(self, number: int) -> Whole:
+        """Distinct people at each place on one day."""
+        return self.between(number * DAY, (number + 1) * DAY)
+
     def at(self, minute: int) -> Whole:
         """Distinct people at each place at one minute."""
         return self.between(minute, minute + 1)
 
     def between(self, begin: int, end: int) -> Whole:
         """Distinct people at each place in [begin, end)."""
+        return self.in_groups(begin, end, np.arange(self.places))
+
+    def in_groups(self, begin: int, end: int, group: Whole) -> Whole:
+        """Distinct people in each group of places in [begin, end); `group` has a number for each place."""
+        size = int(group.max()) + 1
         here = (self.start < end) & (self.end > begin)
-        pairs = np.unique(self.person[here] * self.places + self.place[here])
-        return np.bincount(pairs % self.places, minlength=self.places).astype(np.int64)
+        pairs = np.unique(self.person[here] * size + group[self.place[here]])
+        return np.bincount(pairs % size, minlength=size).astype(np.int64)
 
 
 def read_city(directory: Path) -> Movements:
@@ -80,7 +96,8 @@ def read_city(directory: Path) -> Movements:
         latitude=places["latitude"].to_numpy(),
         longitude=places["longitude"].to_numpy(),
         popularity=places["popularity"].to_numpy(),
-        source="synthetic city",
+        shown_day=2,
+        source="the synthetic city",
     )
 
 

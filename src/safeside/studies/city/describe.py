@@ -65,8 +65,7 @@ def measure(city: Movements) -> Figures:
         raise BadQuestion(
             "The figures are those of the third day, and this city has fewer.", "Generate at least 3 days."
         )
-    instant = city.at(SIX_PM)
-    day = city.between(THIRD_DAY * DAY, (THIRD_DAY + 1) * DAY)
+    instant, day = city.at(SIX_PM), city.day(THIRD_DAY)
     few = instant[instant < 3]
     paper = random_order(np.exp(-np.maximum(5.0 - day, 0.0)))
     ours = np.exp(-np.maximum(6.0 - day, 0.0))
