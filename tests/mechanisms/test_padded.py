@@ -73,6 +73,10 @@ def test_closed_forms(rate: Fraction, pad: int) -> None:
 
 def test_both_bounds_are_certain_and_the_estimate_unbiased() -> None:
     mechanism = PaddedGeo(epsilon=1, delta="0.001")
+    for count in (0, 1):
+        around = np.array(list(law(mechanism, count)))
+        weights = np.array([float(mechanism.pmf(int(z), count).mid()) for z in around])
+        assert weights @ mechanism.estimate(around) == pytest.approx(count, abs=1e-12)
     outputs = np.array(list(law(mechanism, 7)))
     assert (mechanism.upper_bound(outputs) >= 7).all()
     assert (mechanism.lower_bound(outputs) <= 7).all()

@@ -53,6 +53,7 @@ def refused(call: Callable[[], Any], error: type[SafesideError], what: str, do: 
         (np.array([True]), "The counts are truth values, not whole numbers.", INTEGERS),
         (np.array(["3"]), "The counts are of type <U1, not whole numbers.", INTEGERS),
         (np.array([1, 2], dtype=object), "The counts are objects, not whole numbers.", INTEGERS),
+        (np.ma.array([1, 2]), "The counts are masked, so some may be missing, not whole numbers.", INTEGERS),
         ([2**64], "The counts are objects, not whole numbers.", INTEGERS),
         ([2**63], "A count is above 2^62", "Check the counting: there are not that many people."),
         ([2**63 - 1], "A count is above 2^62", "Check the counting: there are not that many people."),

@@ -130,12 +130,13 @@ class Additive:
         return np.maximum(0, low), high if self.people is None else np.minimum(high, self.people)
 
     def estimate(self, z: ArrayLike) -> NDArray[np.float64]:
-        """The unbiased estimate. Where z passes a bound that is public, the bound itself is unbiased."""
-        values = np.asarray(z, dtype=np.int64)
+        """The unbiased estimate. Where one-sided noise passes a public bound, the bound itself is unbiased."""
+        values, law = np.asarray(z, dtype=np.int64), self.law
         guess: NDArray[np.float64] = values.astype(np.float64) - float(self.bias.mid())
-        if self.law.least is not None and self.people is not None:
+        # Only noise without end on that side has no memory, on which this rests (docs/proofs/ageo.md).
+        if law.least is not None and law.most is None and self.people is not None:
             guess = np.where(values >= self.people, float(self.people), guess)
-        if self.law.most is not None:
+        if law.most is not None and law.least is None:
             guess = np.where(values <= 0, 0.0, guess)
         return guess
 
