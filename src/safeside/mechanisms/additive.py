@@ -130,7 +130,7 @@ class Additive:
         return np.maximum(0, low), high if self.people is None else np.minimum(high, self.people)
 
     def estimate(self, z: ArrayLike) -> NDArray[np.float64]:
-        """The unbiased estimate. Where one-sided noise passes a public bound, the bound itself is unbiased."""
+        """The unbiased estimate. Where one-sided noise passes a public bound, the bound itself is."""
         values, law = np.asarray(z, dtype=np.int64), self.law
         guess: NDArray[np.float64] = values.astype(np.float64) - float(self.bias.mid())
         # Only noise without end on that side has no memory, on which this rests (docs/proofs/ageo.md).
