@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
+from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 
@@ -15,6 +16,10 @@ from safeside.audit.catalogue import audit as audit_all
 from safeside.audit.catalogue import self_test as test_all
 from safeside.audit.planted import Caught, Planted
 from safeside.cli.console import VIOLATION, out, print_json, spinner
+
+_SETTING: Final = 22
+_WIDE: Final = 140
+"""Terminals at least so wide also show the outputs."""
 
 
 def register(app: typer.Typer) -> None:
@@ -64,9 +69,13 @@ def _print_rows(rows: Sequence[Row]) -> None:
 
 
 def _print_claims(rows: Sequence[Row]) -> None:
-    table = Table(title="What each mechanism claims and what it needs")
-    for name in ("name", "setting", "claimed", "measured", "worst pair", "seen", "tight", ""):
-        table.add_column(name, justify="right" if name in ("claimed", "measured") else "left")
+    wide = out.width >= _WIDE
+    table = _table("What each mechanism claims and what it needs", "name")
+    table.add_column("setting", min_width=_SETTING)
+    for name in ("claimed", "measured"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for name in ("worst pair", *(["seen"] if wide else []), "tight", ""):
+        table.add_column(name)
     for row in rows:
         table.add_row(
             row.name,
@@ -74,7 +83,7 @@ def _print_claims(rows: Sequence[Row]) -> None:
             _claim(row.claimed, row.claimed_delta),
             _claim(row.measured, row.measured_delta),
             escape(row.worst_pair),
-            escape(row.witness),
+            *([escape(row.witness)] if wide else []),
             "yes" if row.tight else "",
             _verdict(row.ok, "holds", "VIOLATED"),
         )
@@ -82,13 +91,19 @@ def _print_claims(rows: Sequence[Row]) -> None:
 
 
 def _print_samplers(rows: Sequence[Row]) -> None:
-    table = Table(title="What each sampler draws (surprise above 1 fails)")
-    for name in ("sampler", "surprise", "most surprising", ""):
-        table.add_column(name)
+    title = "What each sampler draws (surprise above 1 fails)"
+    table = _table(title, "sampler", "surprise", "most surprising", "")
     for row in rows:
         verdict = _verdict(row.ok, "passes", "FAILS")
-        table.add_row(escape(row.setting), _number(row.measured), escape(row.witness), verdict)
+        table.add_row(escape(row.setting), f"{row.measured:.3f}", escape(row.witness), verdict)
     out.print(table, soft_wrap=False)
+
+
+def _table(title: str, *columns: str) -> Table:
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    for name in columns:
+        table.add_column(name)
+    return table
 
 
 def _verdict(good: bool, yes: str, no: str) -> str:
@@ -96,13 +111,13 @@ def _verdict(good: bool, yes: str, no: str) -> str:
 
 
 def _print_planted(planted: Sequence[tuple[Planted, Caught]]) -> None:
-    table = Table(title="Planted bugs")
-    for name in ("planted", "what is wrong", "claimed", "measured", "shown by", ""):
-        table.add_column(name)
+    wide = out.width >= _WIDE
+    why = ["what is wrong"] if wide else []
+    table = _table("Planted bugs", "planted", *why, "claimed", "measured", "shown by", "")
     for bug, caught in planted:
         table.add_row(
             escape(bug.name),
-            escape(bug.bug),
+            *([escape(bug.bug)] if wide else []),
             _number(caught.claimed),
             _number(caught.measured),
             escape(caught.how),
@@ -118,7 +133,7 @@ def _print_planted(planted: Sequence[tuple[Planted, Caught]]) -> None:
 
 
 def _claim(epsilon: float, delta: float) -> str:
-    return _number(epsilon) + (f", δ {delta:.4g}" if delta else "")
+    return _number(epsilon) + (f"\nδ {delta:.3g}" if delta else "")
 
 
 def _number(value: float) -> str:
