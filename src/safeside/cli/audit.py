@@ -74,7 +74,7 @@ def _print_claims(rows: Sequence[Row]) -> None:
     table.add_column("setting", min_width=_SETTING)
     for name in ("claimed", "measured"):
         table.add_column(name, justify="right", no_wrap=True)
-    for name in ("worst pair", *(["seen"] if wide else []), "tight", ""):
+    for name in ("worst pair", *(["seen"] if wide else []), "tight"):
         table.add_column(name)
     for row in rows:
         table.add_row(
@@ -84,8 +84,7 @@ def _print_claims(rows: Sequence[Row]) -> None:
             _claim(row.measured, row.measured_delta),
             escape(row.worst_pair),
             *([escape(row.witness)] if wide else []),
-            "yes" if row.tight else "",
-            _verdict(row.ok, "holds", "VIOLATED"),
+            _verdict(row.ok, "yes" if row.tight else "no", "VIOLATED"),
         )
     out.print(table, soft_wrap=False)
 
