@@ -17,7 +17,6 @@ from safeside.audit.catalogue import self_test as test_all
 from safeside.audit.planted import Caught, Planted
 from safeside.cli.console import VIOLATION, out, print_json, spinner
 
-_SETTING: Final = 22
 _WIDE: Final = 140
 """Terminals at least so wide also show the outputs."""
 
@@ -71,11 +70,13 @@ def _print_rows(rows: Sequence[Row]) -> None:
 def _print_claims(rows: Sequence[Row]) -> None:
     wide = out.width >= _WIDE
     table = _table("What each mechanism claims and what it needs", "name")
-    table.add_column("setting", min_width=_SETTING)
+    table.add_column("setting", ratio=3)
     for name in ("claimed", "measured"):
         table.add_column(name, justify="right", no_wrap=True)
-    for name in ("worst pair", *(["seen"] if wide else []), "tight"):
-        table.add_column(name)
+    for name in ("worst pair", *(["seen"] if wide else [])):
+        table.add_column(name, ratio=2)
+    table.add_column("tight", no_wrap=True)
+    table.expand = True
     for row in rows:
         table.add_row(
             row.name,
@@ -99,7 +100,7 @@ def _print_samplers(rows: Sequence[Row]) -> None:
 
 
 def _table(title: str, *columns: str) -> Table:
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for name in columns:
         table.add_column(name)
     return table
