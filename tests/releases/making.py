@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,17 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from safeside.releases.question import Terms
-from safeside.releases.release import Release
+from safeside.ledger import Budget
+from safeside.releases import manifest
+from safeside.releases.composing import Setting, compose
+from safeside.releases.designs import Asked
+from safeside.releases.question import Terms, ask
+from safeside.releases.release import Release, load
+from safeside.releases.signing import PrivateKey
 from safeside.releases.simulate import simulate
+from safeside.releases.verify import sign
 from safeside.visits.places import Places
+from safeside.visits.window import Window
 
 INSTANT = "2021-06-03T18:00:00+09:00"
 DAY = "2021-06-03T00:00:00+09:00/2021-06-04T00:00:00+09:00"
@@ -91,3 +99,42 @@ def terms(draw: st.DrawFn) -> Terms:
 def over_a_day(given: Terms) -> bool:
     """Whether the question is one about an interval."""
     return given.max_places_per_person is not None
+
+
+LEDGER = {
+    "id": "0" * 32,
+    "dataset": "city",
+    "event": {"number": 3, "digest": "0" * 64},
+    "cost": {"kind": "adp", "epsilon": "1/1", "delta": "0/1", "each": None, "periods": []},
+}
+
+
+def signed(out: Path, counts: list[int], terms: Terms, key: PrivateKey, *, when: str = INSTANT) -> Release:
+    """A release that looks as a published one does, made without a ledger, to be looked at and spoilt."""
+    listed = places(len(counts))
+    question = ask(listed, Window.parse(when), terms, timezone=None, counted=("People are counted.",))
+    order = None if question.order is None else question.order.settle(len(counts))
+    values = np.array(counts, dtype=np.int64)
+    asked = Asked(places=listed.ids, counts=values, thresholds=question.thresholds, order=order)
+    setting = Setting(
+        release="r-1", known_on=NOW, simulated=False, promise=("A promise.",), caps=Budget(), ledger=LEDGER
+    )
+    files = compose(question, setting, question.design.answer(asked).answers, order, None)
+    out.mkdir()
+    for name, data in files.items():
+        (out / name).write_bytes(data)
+    (out / "signature.json").write_bytes(sign(files["release.json"], {"ledger": LEDGER["id"]}, key))
+    return load(out)
+
+
+def resigned(release: Release, key: PrivateKey, **changed: Any) -> Release:
+    """The same directory, its manifest brought up to date and signed again, as a careless publisher might."""
+    record = json.loads((release.directory / "release.json").read_text())
+    record.update(changed)
+    record["files"] = {
+        name: manifest.file_entry((release.directory / name).read_bytes()) for name in record["files"]
+    }
+    data = manifest.encode(record)
+    (release.directory / "release.json").write_bytes(data)
+    (release.directory / "signature.json").write_bytes(sign(data, {"ledger": LEDGER["id"]}, key))
+    return load(release.directory)

@@ -24,7 +24,7 @@ POPULARITY: Final = "popularity"
 RANDOM: Final = "random"
 RELEASE: Final = "release"
 FILE: Final = "file"
-_RANDOM_BITS: Final = 128
+_KEY_WORDS: Final = 8
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -47,8 +47,9 @@ class Order:
         if self.ranks is not None:
             return self.ranks
         source = entropy or system_entropy()
-        keys = [source.bits(_RANDOM_BITS) for _ in range(number)]
-        return np.array(sorted(range(number), key=keys.__getitem__), dtype=np.int64)
+        # Sorting by long random keys is a fair shuffle, up to a tie with probability below n^2 / 2^128.
+        keys = source.uint16(number * _KEY_WORDS).reshape(_KEY_WORDS, number)
+        return np.lexsort(tuple(keys)).astype(np.int64)
 
 
 def read_order(wanted: str | None, places: Places) -> Order:

@@ -1,0 +1,97 @@
+"""The synthetic city, as the whole of the release machinery answers about it: never wrong, and as often right
+as theory says."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from tempfile import mkdtemp
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from safeside.decisions.states import State
+from safeside.noise.entropy import simulated_entropy
+from safeside.releases.answers import CODE
+from safeside.releases.designs import Asked
+from safeside.releases.question import Question, Terms, ask
+from safeside.studies import city
+from safeside.visits.places import Places, read_places
+from safeside.visits.window import Window
+
+HOUR = "2013-12-22T18:00:00+09:00"
+DAY = "2013-12-22T00:00:00+09:00/2013-12-23T00:00:00+09:00"
+TIMES = 100
+
+
+@lru_cache
+def people() -> tuple[Places, pl.DataFrame]:
+    """The public list and the private visits of the default city."""
+    files = city.generate(Path(mkdtemp()))
+    visits = pl.read_parquet(files.visits).with_columns(pl.col("start", "end").dt.convert_time_zone("UTC"))
+    return read_places(files.places), visits
+
+
+@lru_cache
+def true_counts(when: str) -> NDArray[np.int64]:
+    """How many people were at each place, counted plainly."""
+    places, visits = people()
+    window = Window.parse(when)
+    last = pl.col("start") <= window.start if window.instant else pl.col("start") < window.end
+    there = visits.filter(last & (pl.col("end") > window.start))
+    counted = dict(there.group_by("place").agg(pl.col("person").n_unique()).iter_rows())
+    return np.array([counted.get(place, 0) for place in places.ids], dtype=np.int64)
+
+
+def asked(when: str, terms: Terms) -> Question:
+    return ask(people()[0], Window.parse(when), terms, timezone=None, counted=())
+
+
+def said_at_most(question: Question, counts: NDArray[np.int64], seed: int) -> NDArray[np.bool_]:
+    """Which places one simulated release answers with "at most"."""
+    entropy = simulated_entropy(seed)
+    order = None if question.order is None else question.order.settle(counts.size, entropy)
+    drawn = question.design.answer(
+        Asked(places=question.places.ids, counts=counts, thresholds=question.thresholds, order=order), entropy
+    )
+    assert drawn.simulated
+    said: NDArray[np.bool_] = drawn.answers.states == CODE[State.AT_MOST]
+    return said
+
+
+def check_against_theory(question: Question, counts: NDArray[np.int64], limit: int) -> float:
+    """No wrong answer in all simulations, and a share within 5 standard errors; the share."""
+    said = np.array([said_at_most(question, counts, seed) for seed in range(TIMES)])
+    assert not said[:, counts > limit].any()
+    chance = np.array([question.design.beta(limit, count) for count in range(limit + 1)])
+    expected = np.where(counts <= limit, chance[np.minimum(counts, limit)], 0.0)
+    error = np.sqrt((expected * (1 - expected)).sum() / TIMES)
+    assert abs(said.sum(axis=1).mean() - expected.sum()) <= 5 * error
+    return float(said[:, counts <= limit].mean())
+
+
+def test_the_hour_is_never_wrong_and_as_often_right_as_theory_says() -> None:
+    counts = true_counts(HOUR)
+    share = check_against_theory(asked(HOUR, Terms(epsilon=1, at_most=2)), counts, 2)
+    assert 0.9 < share < 0.97
+
+
+def test_the_hour_under_ordinary_differential_privacy_is_never_wrong_either() -> None:
+    counts = true_counts(HOUR)
+    for decision in (False, True):
+        terms = Terms(epsilon=1, delta="1e-4", guarantee="dp", at_most=2, decision=decision)
+        check_against_theory(asked(HOUR, terms), counts, 2)
+        generous = Terms(epsilon=1, delta="1e-4", guarantee="dp", at_most=12, decision=decision)
+        assert check_against_theory(asked(HOUR, generous), counts, 12) > 0.8
+
+
+def test_public_popularity_gives_twenty_times_the_answers_of_chance() -> None:
+    counts = true_counts(DAY)
+    means = {}
+    for order in ("random", "popularity"):
+        question = asked(DAY, Terms(epsilon=1, at_most=5, max_alarms=1, order=order))
+        said = np.array([said_at_most(question, counts, seed) for seed in range(TIMES)])
+        assert not said[:, counts > 5].any()
+        means[order] = said.sum(axis=1).mean()
+    assert means["popularity"] >= 20 * means["random"], means

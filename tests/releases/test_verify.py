@@ -1,0 +1,203 @@
+"""Whatever is changed in a release is found, also by whoever holds the key."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.releases.making import DAY, INSTANT, KINDS, over_a_day, resigned, signed
+
+from safeside.errors import BadRelease, BadSignature
+from safeside.releases import artefacts, manifest
+from safeside.releases.answers import CODE, STATES, Answers
+from safeside.releases.question import Terms
+from safeside.releases.release import Release
+from safeside.releases.signing import PrivateKey, create_key, load_private, rotate
+from safeside.releases.verify import verify
+
+COUNTS = [0, 0, 1, 2, 5, 9, 30, 40]
+
+
+@pytest.fixture
+def key(tmp_path: Path) -> PrivateKey:
+    create_key(tmp_path / "key")
+    return load_private(tmp_path / "key")
+
+
+@pytest.fixture
+def release(tmp_path: Path, key: PrivateKey) -> Release:
+    return signed(tmp_path / "out", COUNTS, Terms(epsilon=1, at_most=2), key)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_release_verifies(tmp_path: Path, key: PrivateKey, kind: str) -> None:
+    terms = Terms(epsilon=1, **KINDS[kind])
+    counts = [min(count, 20) for count in COUNTS]
+    made = signed(tmp_path / "out", counts, terms, key, when=DAY if over_a_day(terms) else INSTANT)
+    assert verify(made.directory, tmp_path / "key.pub").digest == made.digest
+
+
+def test_a_release_signed_before_a_rotation_still_verifies(tmp_path: Path, release: Release) -> None:
+    rotate(tmp_path / "key")
+    verify(release.directory, tmp_path / "key.keyring")
+    with pytest.raises(BadSignature, match="another key"):
+        verify(release.directory, tmp_path / "key.pub")
+
+
+def test_another_key_is_refused(tmp_path: Path, release: Release) -> None:
+    create_key(tmp_path / "other")
+    with pytest.raises(BadSignature, match="another key"):
+        verify(release.directory, tmp_path / "other.pub")
+
+
+@pytest.mark.parametrize(
+    "name", ["answers.csv", "answers.parquet", "answers.geojson", "map.html", "report.html", "statement.txt"]
+)
+def test_one_changed_byte_in_any_file_is_found(tmp_path: Path, release: Release, name: str) -> None:
+    path = release.directory / name
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(bytes(data))
+    with pytest.raises(BadRelease, match="not the file that was signed"):
+        verify(release.directory, tmp_path / "key.pub")
+
+
+def test_a_changed_manifest_is_found(tmp_path: Path, release: Release) -> None:
+    path = release.directory / "release.json"
+    path.write_text(path.read_text().replace('"at_most": 2', '"at_most": 3'))
+    with pytest.raises(BadSignature, match="altered"):
+        verify(release.directory, tmp_path / "key.pub")
+
+
+def test_a_changed_signature_is_found(tmp_path: Path, release: Release) -> None:
+    path = release.directory / "signature.json"
+    record = json.loads(path.read_text())
+    record["receipt"] = {"ledger": "another"}
+    path.write_text(json.dumps(record))
+    with pytest.raises(BadSignature, match="altered"):
+        verify(release.directory, tmp_path / "key.pub")
+    path.write_text("not json")
+    with pytest.raises(BadSignature, match="no signature"):
+        verify(release.directory, tmp_path / "key.pub")
+
+
+def test_missing_and_added_files_are_found(tmp_path: Path, release: Release) -> None:
+    (release.directory / "extra.txt").write_text("x")
+    with pytest.raises(BadRelease, match="not part of it, extra"):
+        verify(release.directory, tmp_path / "key.pub")
+    (release.directory / "extra.txt").unlink()
+    (release.directory / "report.html").unlink()
+    with pytest.raises(BadRelease, match="is missing"):
+        verify(release.directory, tmp_path / "key.pub")
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda record: record.pop("known_on"),
+        lambda record: record.update(extra=1),
+        lambda record: record.update(simulated="no"),
+        lambda record: record["question"].update(at_most=-1),
+        lambda record: record["mechanism"].update(alarms=True),
+        lambda record: record["guarantee"].update(promise="text"),
+    ],
+)
+def test_a_manifest_of_another_shape_is_refused(
+    release: Release, spoil: Callable[[dict[str, object]], None]
+) -> None:
+    record = json.loads((release.directory / "release.json").read_text())
+    spoil(record)
+    with pytest.raises(BadRelease):
+        manifest.encode(record)
+    text = json.dumps(record, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    with pytest.raises(BadRelease):
+        manifest.decode(text.encode())
+
+
+def test_another_spelling_of_the_same_manifest_is_refused(release: Release) -> None:
+    record = json.loads((release.directory / "release.json").read_text())
+    with pytest.raises(BadRelease, match="spelled"):
+        manifest.decode(json.dumps(record).encode())
+
+
+def _rewrite(release: Release, answers: Answers, key: PrivateKey) -> Release:
+    """Every file brought up to date with these answers, and signed."""
+    record = json.loads((release.directory / "release.json").read_text())
+    from tests.releases.making import places
+
+    (release.directory / artefacts.CSV).write_bytes(artefacts.as_csv(answers))
+    (release.directory / artefacts.PARQUET).write_bytes(artefacts.as_parquet(answers))
+    (release.directory / artefacts.GEOJSON).write_bytes(
+        artefacts.as_geojson(record, answers, places(len(answers)))
+    )
+    said = {state.name: answers.number(state) for state in STATES}
+    return resigned(release, key, answers={**said, "certified_at_zero": answers.certified_at_zero})
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("at", range(len(COUNTS)))
+def test_a_state_that_does_not_follow_is_found_even_when_signed(
+    tmp_path: Path, key: PrivateKey, kind: str, at: int
+) -> None:
+    """Each place in turn gets each other state. Only a shown bound at the declared number of people leaves a
+    choice: the draw behind it may have gone further."""
+    terms = Terms(epsilon=1, **KINDS[kind])
+    counts = [min(count, 20) for count in COUNTS]
+    made = signed(tmp_path / "out", counts, terms, key, when=DAY if over_a_day(terms) else INSTANT)
+    true = made.answers
+    for code in CODE.values():
+        if code == true.states[at]:
+            continue
+        states = true.states.copy()
+        states[at] = code
+        spoilt = Answers(
+            places=true.places, states=states, upper=true.upper, lower=true.lower, bounded=true.bounded
+        )
+        again = _rewrite(made, spoilt, key)
+        if terms.people is not None and terms.at_least is not None and true.upper[at] == terms.people:
+            continue
+        with pytest.raises(BadRelease):
+            verify(again.directory, tmp_path / "key.pub")
+
+
+def test_a_bound_that_was_lowered_is_found_even_when_signed(tmp_path: Path, key: PrivateKey) -> None:
+    terms = Terms(epsilon=1, at_most=2, at_least=10, alpha="0.01")
+    made = signed(tmp_path / "out", COUNTS, terms, key)
+    true = made.answers
+    lower = np.maximum(true.lower, 1)
+    spoilt = Answers(
+        places=true.places, states=true.states, upper=true.upper, lower=lower, bounded=true.bounded
+    )
+    with pytest.raises(BadRelease, match="does not follow"):
+        verify(_rewrite(made, spoilt, key).directory, tmp_path / "key.pub")
+
+
+def test_a_margin_that_alpha_does_not_need_is_found_even_when_signed(tmp_path: Path, key: PrivateKey) -> None:
+    terms = Terms(epsilon=1, at_most=2, at_least=10, alpha="0.01")
+    made = signed(tmp_path / "out", COUNTS, terms, key)
+    mechanism = {**made.manifest["mechanism"], "margin": made.manifest["mechanism"]["margin"] - 1}
+    with pytest.raises(BadRelease, match="margin"):
+        verify(resigned(made, key, mechanism=mechanism).directory, tmp_path / "key.pub")
+
+
+@pytest.mark.parametrize(("changed", "what"), [({"rate": "2"}, "epsilon needs"), ({"pad": 1}, "delta needs")])
+def test_less_noise_than_the_guarantee_needs_is_found_even_when_signed(
+    tmp_path: Path, key: PrivateKey, changed: dict[str, object], what: str
+) -> None:
+    made = signed(tmp_path / "out", COUNTS, Terms(epsilon=1, **KINDS["padded"]), key)
+    mechanism = {**made.manifest["mechanism"], **changed}
+    with pytest.raises(BadRelease, match=what):
+        verify(resigned(made, key, mechanism=mechanism).directory, tmp_path / "key.pub")
+
+
+def test_an_order_that_does_not_fit_the_answers_is_found_even_when_signed(
+    tmp_path: Path, key: PrivateKey
+) -> None:
+    made = signed(tmp_path / "out", [9, 9, 0, 0], Terms(epsilon=5, at_most=2, max_alarms=1), key)
+    assert made.manifest["answers"]["NOT_ASKED"]
+    (made.directory / "order.csv").write_text("place\np0\np1\np2\np3\n")
+    with pytest.raises(BadRelease, match="order"):
+        verify(resigned(made, key).directory, tmp_path / "key.pub")
