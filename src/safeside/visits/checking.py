@@ -1,0 +1,129 @@
+"""Looking at visits before anything is asked of them: every doubt at once, with counts and places in the
+files.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals as nw
+import polars as pl
+
+from safeside.progress import Progress, quiet
+from safeside.visits import counting
+from safeside.visits.engines import collect
+from safeside.visits.format import Manifest, VisitFormat, When
+from safeside.visits.format import Where as Form
+from safeside.visits.locating import flags, locate, unknown_places
+from safeside.visits.places import Places
+from safeside.visits.report import Doubt, Finding, Report
+from safeside.visits.rowchecks import row_checks, touches
+from safeside.visits.sources import Source, open_visits, reading
+from safeside.visits.window import Window
+
+
+def check_visits(
+    visits: Any,
+    places: Places,
+    window: Window | None = None,
+    fmt: VisitFormat | None = None,
+    *,
+    max_places_per_person: int | None = None,
+    exclude_unknown_places: bool = False,
+    manifest: Manifest | None = None,
+    progress: Progress = quiet,
+) -> Report:
+    """Report everything that would stop a count of these visits, in any window; nothing is counted for
+    keeps.
+
+    A question that cannot be asked at all (a column that is not there, a zone that nobody declared) is an
+    error.
+    """
+    declared = fmt if fmt is not None else VisitFormat()
+    known = manifest if manifest is not None else Manifest()
+    with reading():
+        source = open_visits(visits, declared, key=None, progress=progress)
+        findings = counting.settle(source, known)
+        excluded = counting.exclusions(source, exclude_unknown_places=exclude_unknown_places)
+        rows, people = source.rows, None
+        if not any(finding.stops for finding in findings):
+            found, rows, people = _survey(source, places, window, exclude_unknown_places, progress)
+            findings += [*found, *counting.disagreements(source, known, rows, people)]
+        most: int | None = None
+        if window is not None and not any(finding.stops for finding in findings):
+            limit = counting.limit_of(max_places_per_person, window, places)
+            in_window, most = _ask(source, places, window, limit, progress)
+            findings += in_window
+    if source.opened is not None:
+        source.opened.require_unchanged()
+    return Report(
+        findings=tuple(findings),
+        files=0 if source.opened is None else len(source.opened.paths),
+        rows=rows,
+        people=people,
+        most_places_per_person=most,
+        exclusions=excluded,
+        reading=counting.describe(source),
+    )
+
+
+def _survey(
+    source: Source, places: Places, window: Window | None, exclude_unknown: bool, progress: Progress
+) -> tuple[list[Finding], int, int]:
+    """One pass over all rows: every question, the places there are, and how many rows and people."""
+    checks = row_checks(source, places, window)
+    totals = [counting.parsed_rows(), nw.col("person").n_unique().alias("people")]
+    queries = [source.frame.select(*flags(source, checks), *totals)]
+    if source.roles.where is Form.PLACES:
+        queries.append(source.frame.select("place").unique())
+    seen, *visited = collect(queries, progress, "Checking every row")
+    counting.require_all_rows(source, int(seen["rows"].item()))
+    findings = locate(source, places, window, progress, asked=seen)
+    if visited:
+        named = visited[0].drop_nulls().with_columns(pl.lit(0).alias("people"))
+        _, unknown = counting.align(named, places)
+        unknown = [name for name in unknown if name]
+        if unknown and not exclude_unknown:
+            findings.append(unknown_places(source, places, unknown, progress))
+    return findings, int(seen["rows"].item()), int(seen["people"].item())
+
+
+def _ask(
+    source: Source, places: Places, window: Window, limit: int | None, progress: Progress
+) -> tuple[list[Finding], int | None]:
+    """What only shows once a window is asked about."""
+    counting.require_answerable(source, places, window)
+    tally = counting.run(source, places, window, per_person=True, progress=progress)
+    most = tally.most_places
+    _, unknown = counting.align(tally.by_place, places)
+    if unknown and limit is not None and most is not None and most > limit:
+        most = counting.most_listed_places(source, places, window, progress)
+    findings = counting.too_many(most, limit, window)
+    if not tally.by_place.height:
+        reason = "no visit touches the window"
+        do = "Check the window and its time zone; if nobody was anywhere, all counts are zero."
+        findings.append(Finding(doubt=Doubt.NOBODY, reason=reason, do=do, stops=False))
+    if not window.instant and source.roles.when is When.STAYS and source.roles.where is Form.PLACES:
+        findings += _overlaps(source, window, progress)
+    return findings, most
+
+
+def _overlaps(source: Source, window: Window, progress: Progress) -> list[Finding]:
+    """People who are at two places at once in the window: in an interval no error, but a sign of a shared
+    identifier.
+    """
+    stays = source.frame.filter(touches(source, window)).select("person", "place", "start", "end")
+    (found,) = collect([stays], progress, "Looking for overlapping stays")
+    found = found.sort("person", "start")
+    same = pl.col("person") == pl.col("person").shift(1)
+    overlap = (
+        same & (pl.col("place") != pl.col("place").shift(1)) & (pl.col("start") < pl.col("end").shift(1))
+    )
+    people = found.filter(overlap)["person"].n_unique()
+    if not people:
+        return []
+    reason = (
+        f"{people:,} {'person is' if people == 1 else 'people are'} at two places at once within the window"
+    )
+    do = "Make sure that no two people share an identifier: they would be counted as one."
+    return [Finding(doubt=Doubt.OVERLAP, reason=reason, do=do, stops=False)]

@@ -1,0 +1,222 @@
+"""How a column tells the time, and what a window means in that column's own terms.
+
+No column is ever converted. The window's two moments are turned, once and exactly, into thresholds of the
+column's own kind: instants, numbers since 1970, naive local times, local dates. Engines then only compare,
+which is the one thing they all do alike and fast. Where a local clock goes back, a naive time is two
+moments, and counts at both: nobody is lost to an hour that happened twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
+from typing import Final, Protocol
+
+import narwhals as nw
+
+from safeside.visits.window import EARLIEST, LATEST
+
+PER_SECOND: Final = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
+_LOOK_AROUND: Final = timedelta(hours=50)
+"""Wider than twice any offset from UTC: no change of clocks beyond it can reorder times near a moment."""
+_STEP: Final = timedelta(minutes=15)
+
+
+class Clock(Protocol):
+    """What a column that tells the time can be asked of one moment; each answer is True or False for every
+    row.
+    """
+
+    def before(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        """Whether it may be before the moment."""
+
+    def at_or_before(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        """Whether it may be at or before the moment."""
+
+    def after(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        """Whether it may be after the moment."""
+
+    def since(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        """Whether it may be at or after the moment."""
+
+
+def _ticks(moment: datetime, unit: str) -> tuple[int, bool]:
+    """Whole units from 1970 up to the moment, and whether the moment lies exactly on one."""
+    micros = (moment - _EPOCH) // _MICROSECOND
+    whole, rest = divmod(micros * PER_SECOND[unit], PER_SECOND["us"])
+    return whole, rest == 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Epoch:
+    """Whole numbers since 1970, in seconds, milli-, micro- or nanoseconds."""
+
+    unit: str
+
+    def before(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        whole, exact = _ticks(moment, self.unit)
+        return column < whole + (not exact)
+
+    def at_or_before(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        return column <= _ticks(moment, self.unit)[0]
+
+    def after(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        return column > _ticks(moment, self.unit)[0]
+
+    def since(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        whole, exact = _ticks(moment, self.unit)
+        return column >= whole + (not exact)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stamps:
+    """Timestamps of a dataframe, zoned or naive: thresholds of exactly that type, so that none is
+    truncated.
+    """
+
+    dtype: nw.Datetime
+    zone: tzinfo | None
+
+    def literal(self, moment: datetime, *, up: bool) -> nw.Expr:
+        """The moment, moved to the column's own resolution in the direction asked for."""
+        unit = str(self.dtype.time_unit)
+        whole, exact = _ticks(moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment, unit)
+        whole += up and not exact
+        micros = whole * PER_SECOND["us"] // PER_SECOND[unit]
+        at = _EPOCH + micros * _MICROSECOND
+        return nw.lit(
+            at.replace(tzinfo=None) if self.zone is None else at.astimezone(self.zone), dtype=self.dtype
+        )
+
+    def before(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        return column < self.literal(moment, up=True)
+
+    def at_or_before(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        return column <= self.literal(moment, up=False)
+
+    def after(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        return column > self.literal(moment, up=False)
+
+    def since(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        return column >= self.literal(moment, up=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalStamps:
+    """Naive timestamps read on the clock of one declared place."""
+
+    stamps: Stamps
+    local: tzinfo
+
+    def before(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        shown = _shown(moment, self.local)
+        return self.stamps.before(column, max([shown, *_peaks(moment, self.local)]))
+
+    def at_or_before(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        shown = _shown(moment, self.local)
+        peak = max(_peaks(moment, self.local), default=shown)
+        return self.stamps.before(column, peak) if peak > shown else self.stamps.at_or_before(column, shown)
+
+    def after(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        shown = _shown(moment, self.local)
+        trough = min(_troughs(moment, self.local), default=shown)
+        return self.stamps.since(column, trough) if trough < shown else self.stamps.after(column, shown)
+
+    def since(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        shown = _shown(moment, self.local)
+        return self.stamps.since(column, min([shown, *_troughs(moment, self.local)]))
+
+    def skipped(self, column: nw.Expr, moments: tuple[datetime, ...]) -> nw.Expr | None:
+        found: nw.Expr | None = None
+        for change in sorted(
+            {c for m in moments for c in _changes(m - _LOOK_AROUND, m + _LOOK_AROUND, self.local)}
+        ):
+            first, last = _shown_around(change, self.local)
+            if last > first:
+                gap = self.stamps.since(column, first) & self.stamps.before(column, last)
+                found = gap if found is None else found | gap
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalDates:
+    """Dates: each stands for the whole of that day on the clock of one declared place."""
+
+    local: tzinfo
+    midnights: Stamps | None
+    """Set where the dates are held as naive midnights, as pandas does; None where they are true dates."""
+
+    def _compare(self, day: date) -> nw.Expr:
+        if self.midnights is None:
+            return nw.lit(day, dtype=nw.Date())
+        return self.midnights.literal(datetime(day.year, day.month, day.day), up=False)
+
+    def before(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        return self.at_or_before(column, moment - _MICROSECOND)
+
+    def at_or_before(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        shown = max([_shown(moment, self.local), *(p - _MICROSECOND for p in _peaks(moment, self.local))])
+        return column < self._compare(shown.date() + timedelta(days=1))
+
+    def after(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        return self.since(column, moment)
+
+    def since(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        shown = min([_shown(moment, self.local), *_troughs(moment, self.local)])
+        return column >= self._compare(shown.date())
+
+
+def implausible(clock: Clock, column: nw.Expr) -> nw.Expr:
+    """Times no visit begins at: a unit mistaken for another, or a number that overflowed."""
+    return ~clock.since(column, EARLIEST) | ~clock.before(column, LATEST)
+
+
+def zone_of(name: str) -> tzinfo:
+    """The zone of a timestamp type, by name or as a fixed offset such as +09:00."""
+    if name[:1] in "+-":
+        sign = -1 if name[0] == "-" else 1
+        hours, _, minutes = name[1:].partition(":")
+        return timezone(sign * timedelta(hours=int(hours), minutes=int(minutes or 0)))
+    from zoneinfo import ZoneInfo
+
+    return ZoneInfo(name)
+
+
+def _shown(moment: datetime, zone: tzinfo) -> datetime:
+    """What the clock on the wall shows at the moment."""
+    return moment.astimezone(zone).replace(tzinfo=None)
+
+
+def _changes(first: datetime, last: datetime, zone: tzinfo) -> Iterator[datetime]:
+    """The moments between first and last at which the offset from UTC changes, to the microsecond."""
+    at, offset = first, first.astimezone(zone).utcoffset()
+    while at < last:
+        step = at + _STEP
+        new = step.astimezone(zone).utcoffset()
+        if new != offset:
+            low, high = at, step
+            while high - low > _MICROSECOND:
+                middle = low + (high - low) / 2
+                low, high = (middle, high) if middle.astimezone(zone).utcoffset() == offset else (low, middle)
+            yield high
+        at, offset = step, new
+
+
+def _shown_around(change: datetime, zone: tzinfo) -> tuple[datetime, datetime]:
+    """What the clock was about to show, and what it showed instead."""
+    return _shown(change - _MICROSECOND, zone) + _MICROSECOND, _shown(change, zone)
+
+
+def _peaks(moment: datetime, zone: tzinfo) -> list[datetime]:
+    """Local times just short of which the clock had come before the moment, when it went back."""
+    around = (_shown_around(c, zone) for c in _changes(moment - _LOOK_AROUND, moment, zone))
+    return [reached for reached, instead in around if instead < reached]
+
+
+def _troughs(moment: datetime, zone: tzinfo) -> list[datetime]:
+    """Local times to which the clock goes back after the moment."""
+    around = (_shown_around(c, zone) for c in _changes(moment, moment + _LOOK_AROUND, zone))
+    return [instead for reached, instead in around if instead < reached]

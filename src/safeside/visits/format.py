@@ -1,0 +1,279 @@
+"""What the visits look like, as their owner declares it: columns, times, places, and nothing guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta, tzinfo
+from enum import StrEnum
+from typing import Final
+
+from safeside.errors import BadQuestion, NoRoom
+from safeside.visits.clocks import PER_SECOND
+from safeside.visits.nearby import did_you_mean
+from safeside.visits.window import find_zone, parse_duration
+
+ROLES: Final = (
+    "person",
+    "place",
+    "latitude",
+    "longitude",
+    "accuracy",
+    "start",
+    "end",
+    "time",
+    "date",
+    "state",
+)
+_WIDEST_RADIUS: Final = 10_000.0
+_EPOCHS: Final = {f"epoch-{unit}": unit for unit in PER_SECOND}
+
+
+class When(StrEnum):
+    """How a row tells when."""
+
+    STAYS = "stays"
+    SIGHTINGS = "sightings"
+    DATES = "dates"
+
+
+class Where(StrEnum):
+    """How a row tells where."""
+
+    PLACES = "places"
+    COORDINATES = "coordinates"
+
+
+@dataclass(frozen=True, kw_only=True)
+class StayRule:
+    """Stay detection: who remains within `metres` for `minutes` is taken to have stayed."""
+
+    minutes: int
+    metres: float = 100.0
+
+    def __post_init__(self) -> None:
+        if self.minutes < 1 or not 0 < self.metres <= _WIDEST_RADIUS:
+            raise BadQuestion(
+                "Stay detection needs at least 1 minute and a distance above 0 m.",
+                "Give the minutes a stay must last and the metres within which it happens.",
+            )
+
+    def sentence(self) -> str:
+        """What the answer must say."""
+        return (
+            f"Only stays of at least {self.minutes} minutes within {self.metres:g} m,"
+            " as trackintel's sliding method finds them, are counted."
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class VisitFormat:
+    """How to read the visits. Whatever is not declared is not assumed.
+
+    `columns` maps roles (person, place, latitude, longitude, accuracy, start, end, time, date, state) to the
+    names the columns have; a role that is not mapped is looked for under its own name.
+    """
+
+    columns: Mapping[str, str] | str = field(default_factory=dict)
+    time_format: str | None = None
+    timezone: str | None = None
+    hold: timedelta | str | None = None
+    radius: float | None = None
+    h3_resolution: int | None = None
+    h3_rings: int = 1
+    at_least: StayRule | None = None
+    stay_states: tuple[str, ...] = ("STAY",)
+    move_states: tuple[str, ...] = ("MOVE",)
+    separator: str = ","
+    trust_ids: bool = False
+    trust_coordinates: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", _read_columns(self.columns))
+        if self.hold is not None:
+            object.__setattr__(self, "hold", parse_duration(self.hold, "the holding time"))
+        if self.timezone is not None:
+            find_zone(self.timezone)
+        self._check_geography()
+        if len(self.separator) != 1 or self.separator in '"\r\n':
+            raise BadQuestion(
+                "The separator is not one character.", "Give one character, such as ; or a tab."
+            )
+
+    def _check_geography(self) -> None:
+        if self.radius is not None and self.h3_resolution is not None:
+            raise BadQuestion("Both a radius and H3 cells are declared.", "Declare one of the two.")
+        if self.radius is not None and not 0 < self.radius <= _WIDEST_RADIUS:
+            raise NoRoom(
+                f"A radius of {self.radius:g} m around every place does not describe venues.",
+                f"Declare a radius above 0 and up to {_WIDEST_RADIUS:g} m.",
+            )
+        if self.h3_resolution is not None and not (
+            5 <= self.h3_resolution <= 15 and 0 <= self.h3_rings <= 10
+        ):
+            raise NoRoom(
+                f"H3 cells of resolution {self.h3_resolution} and {self.h3_rings} rings are no venues.",
+                "Declare a resolution from 5 to 15 and at most 10 rings.",
+            )
+
+    @property
+    def held(self) -> timedelta | None:
+        """The declared holding time of a sighting."""
+        return None if self.hold is None else parse_duration(self.hold, "the holding time")
+
+    @property
+    def local(self) -> tzinfo | None:
+        """The declared time zone."""
+        return None if self.timezone is None else find_zone(self.timezone)
+
+    @property
+    def epoch(self) -> str | None:
+        """The unit of numbers since 1970, where the format says that times are such numbers."""
+        return None if self.time_format is None else _EPOCHS.get(self.time_format)
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """Role to column, as declared."""
+        return _read_columns(self.columns)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Manifest:
+    """What the owner knows beforehand of the data; any disagreement stops the work."""
+
+    files: int | None = None
+    rows: int | None = None
+    people: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Roles:
+    """Which column plays which role, once the columns are known."""
+
+    columns: Mapping[str, str]
+    when: When
+    where: Where
+    unused: tuple[str, ...]
+
+    @property
+    def movement(self) -> bool:
+        """Whether rows say STAY or MOVE."""
+        return "state" in self.columns
+
+    @property
+    def times(self) -> tuple[str, ...]:
+        """The roles that tell the time."""
+        return {When.STAYS: ("start", "end"), When.SIGHTINGS: ("time",), When.DATES: ("date",)}[self.when]
+
+
+def assign_roles(available: Collection[str], declared: VisitFormat) -> Roles:
+    """Match declared roles with the columns there are; every doubt is a question back to the owner."""
+    names = declared.names
+    for role, column in names.items():
+        if column not in available:
+            raise _no_column(role, column, available)
+    found = {role: names.get(role, role) for role in ROLES if names.get(role, role) in available}
+    if "person" not in found:
+        raise _no_column("person", "person", available)
+    when = _when(found, declared, available)
+    where = _where(found, declared, available)
+    wanted = ["person", *_WHEN_ROLES[when], *_WHERE_ROLES[where], *(["state"] if "state" in found else [])]
+    used = {role: found[role] for role in wanted if role in found}
+    twice = {column for column in used.values() if list(used.values()).count(column) > 1}
+    if twice:
+        raise BadQuestion(
+            f"Column {min(twice)} is used for two things.", "Map each of the roles to a column of its own."
+        )
+    left_over = [role for role in names if role not in used]
+    if left_over:
+        raise BadQuestion(
+            f"A column is mapped to {left_over[0]}, which {when} at {where} do not use.",
+            "Map start and end, or time, or date; and place, or latitude and longitude with a radius.",
+        )
+    unused = tuple(column for column in available if column not in used.values())
+    return Roles(columns=used, when=when, where=where, unused=unused)
+
+
+_WHEN_ROLES: Final = {When.STAYS: ("start", "end"), When.SIGHTINGS: ("time",), When.DATES: ("date",)}
+_WHERE_ROLES: Final = {Where.PLACES: ("place",), Where.COORDINATES: ("latitude", "longitude", "accuracy")}
+
+
+def _when(found: Mapping[str, str], declared: VisitFormat, available: Collection[str]) -> When:
+    mapped = {"start": When.STAYS, "end": When.STAYS, "time": When.SIGHTINGS, "date": When.DATES}
+    forms = {mapped[role] for role in declared.names if role in mapped}
+    forms = forms or {mapped[role] for role in found if role in mapped}
+    if len(forms) > 1:
+        raise BadQuestion(
+            f"The visits could be read as {' or as '.join(sorted(forms))}.",
+            "Say which columns tell the time: start and end, or time, or date (--columns time=COLUMN).",
+        )
+    if not forms:
+        raise BadQuestion(
+            f"No column tells the time. There are: {', '.join(available)}.",
+            "Map start and end, or time, or date to columns (--columns time=COLUMN).",
+        )
+    (form,) = forms
+    for role in _WHEN_ROLES[form]:
+        if role not in found:
+            raise _no_column(role, role, available)
+    if form is When.SIGHTINGS and declared.hold is None and declared.at_least is None:
+        raise BadQuestion(
+            "Sightings tell when a person was seen, not how long they stayed.",
+            "Declare how long a sighting holds (--hold 15min), or map start and end.",
+        )
+    if form is not When.SIGHTINGS and declared.hold is not None:
+        raise BadQuestion(
+            f"A holding time is declared, but the visits are {form}.", "Leave the holding time out."
+        )
+    if declared.at_least is not None and (form is not When.SIGHTINGS or declared.hold is not None):
+        raise BadQuestion(
+            "Stays can be detected only in sightings without a holding time.",
+            "Map time, latitude and longitude, declare a radius, and leave the holding time out.",
+        )
+    return form
+
+
+def _where(found: Mapping[str, str], declared: VisitFormat, available: Collection[str]) -> Where:
+    by_coordinates = declared.radius is not None or declared.h3_resolution is not None
+    if by_coordinates:
+        for role in ("latitude", "longitude"):
+            if role not in found:
+                raise _no_column(role, role, available)
+        return Where.COORDINATES
+    if declared.at_least is not None:
+        raise BadQuestion(
+            "Stays are detected from coordinates.", "Declare a radius (--radius 50) or H3 cells (--h3 11)."
+        )
+    if "place" in found:
+        return Where.PLACES
+    if "latitude" in found and "longitude" in found:
+        raise BadQuestion(
+            "The visits have coordinates and no place.",
+            "Declare how coordinates become places: a radius in metres (--radius 50) or H3 cells (--h3 11).",
+        )
+    raise _no_column("place", "place", available)
+
+
+def _no_column(role: str, column: str, available: Collection[str]) -> BadQuestion:
+    wanted = f"{role} ({column})" if role != column else role
+    return BadQuestion(
+        f"There is no column {wanted}. There are: {', '.join(available)}.",
+        f"Map it to a column (--columns {role}=COLUMN).{did_you_mean(column, available)}",
+    )
+
+
+def _read_columns(columns: Mapping[str, str] | str) -> dict[str, str]:
+    if isinstance(columns, str):
+        pairs = [part.partition("=") for part in columns.split(",") if part.strip()]
+        if any(not sign or not role.strip() or not column.strip() for role, sign, column in pairs):
+            raise BadQuestion(
+                "The columns are not written as ROLE=COLUMN.",
+                "Write --columns person=patient_id,time=seen_at.",
+            )
+        columns = {role.strip(): column.strip() for role, _, column in pairs}
+    for role in columns:
+        if role not in ROLES:
+            raise BadQuestion(
+                f"A visit has no role {role!r}.", f"Use one of {', '.join(ROLES)}.{did_you_mean(role, ROLES)}"
+            )
+    return dict(columns)

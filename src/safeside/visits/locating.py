@@ -1,0 +1,135 @@
+"""The second look: once something is known to be wrong, what it is and on which rows. Never what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+import narwhals as nw
+import polars as pl
+
+from safeside.progress import Progress
+from safeside.visits.engines import collect
+from safeside.visits.ids import ALL_DIGITS, mixed_zeros
+from safeside.visits.places import Places
+from safeside.visits.report import Doubt, Finding, Where
+from safeside.visits.rowchecks import RowCheck, row_checks
+from safeside.visits.sources import ROW, Source
+from safeside.visits.window import Window
+
+SHOWN: Final = 3
+
+
+def flags(source: Source, checks: list[RowCheck]) -> list[nw.Expr]:
+    """For each check how many rows fail it, and what is needed to know whether identifiers lost their
+    zeros.
+    """
+    counted = [_count(check.wrong).alias(str(i)) for i, check in enumerate(checks)]
+    if not source.text_persons or source.declared.trust_ids:
+        return counted
+    number, padded, length = _numbers()
+    shortest = nw.when(number).then(length).min().alias("shortest")
+    return [*counted, shortest, nw.when(padded).then(length).max().alias("longest")]
+
+
+def locate(
+    source: Source,
+    places: Places | None,
+    window: Window | None,
+    progress: Progress,
+    *,
+    asked: pl.DataFrame | None = None,
+) -> list[Finding]:
+    """Everything wrong with any row, how many rows there are of it, and where the first ones are.
+
+    `asked` is the answer to `flags`, where somebody has it already.
+    """
+    checks = row_checks(source, places, window)
+    if asked is None:
+        (asked,) = collect(
+            [source.frame.select(flags(source, checks))], progress, "Looking for what is wrong"
+        )
+    findings = []
+    for i, check in enumerate(checks):
+        rows = int(asked[str(i)].item() or 0)
+        if rows:
+            first = find_rows(source, check.wrong, progress)
+            column = source.roles.columns[check.role]
+            findings.append(
+                Finding(
+                    doubt=check.doubt, reason=check.reason, do=check.do, column=column, rows=rows, first=first
+                )
+            )
+    return findings + _mixed_zeros(source, asked, progress)
+
+
+def _count(wrong: nw.Expr) -> nw.Expr:
+    return nw.when(wrong).then(nw.lit(1)).otherwise(nw.lit(0)).sum()
+
+
+def _numbers() -> tuple[nw.Expr, nw.Expr, nw.Expr]:
+    """Whether an identifier is a number, whether it has leading zeros, and its length."""
+    person = nw.col("person")
+    number = person.str.contains(ALL_DIGITS)
+    return number, number & person.str.starts_with("0"), person.str.len_chars().cast(nw.Int64)
+
+
+def find_rows(source: Source, wrong: nw.Expr, progress: Progress) -> tuple[Where, ...]:
+    """The first rows that are so, in the order of the files; none where the engine keeps no order."""
+    first = tuple[Where, ...]()
+    for frame, path in source.parts():
+        if ROW not in frame.collect_schema().names():
+            break
+        query = frame.filter(wrong).select(ROW).sort(ROW).head(SHOWN)
+        (found,) = collect([query], progress, "Looking for the rows")
+        first = (*first, *source.where(path, [int(row) for row in found[ROW].to_list()]))[:SHOWN]
+        if len(first) == SHOWN:
+            break
+    return first
+
+
+def _mixed_zeros(source: Source, asked: pl.DataFrame, progress: Progress) -> list[Finding]:
+    """Whether numbers with leading zeros stand beside shorter numbers."""
+    if "longest" not in asked.columns:
+        return []
+    longest = asked["longest"].item()
+    if not mixed_zeros(asked["shortest"].item(), longest):
+        return []
+    number, _, length = _numbers()
+    return [
+        Finding(
+            doubt=Doubt.MIXED_ZEROS,
+            column=source.roles.columns["person"],
+            first=find_rows(source, number & (length < longest), progress),
+            reason="identifiers with leading zeros, and shorter numbers that may have lost theirs",
+            do="Export the identifiers as text from the original, or declare that they are right (--trust-ids).",
+        )
+    ]
+
+
+def unknown_places(source: Source, places: Places, unknown: Iterable[str], progress: Progress) -> Finding:
+    """Places that are visited and not listed."""
+    names = sorted(unknown)
+    first = tuple[Where, ...]()
+    if source.engine == "polars":
+        first = find_rows(source, nw.col("place").cast(nw.String).is_in(names), progress)
+    alike = _alike(names, places)
+    are = "place is" if len(names) == 1 else "places are"
+    hint = (
+        f"; {alike:,} of them differ from a listed place only in zeros, blanks or capitals" if alike else ""
+    )
+    return Finding(
+        doubt=Doubt.UNKNOWN_PLACE,
+        column=source.roles.columns["place"],
+        first=first,
+        reason=f"{len(names):,} {are} visited and not listed{hint}",
+        do="Add them to the list of places, or declare that they are left out (--exclude-unknown-places).",
+    )
+
+
+def _alike(names: list[str], places: Places) -> int:
+    def plain(name: str) -> str:
+        return name.strip().casefold().lstrip("0")
+
+    listed = {plain(name) for name in places.ids}
+    return sum(plain(name) in listed for name in names)

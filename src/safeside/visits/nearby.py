@@ -1,0 +1,15 @@
+"""Suggestions for a name that is almost right."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A sentence to put after an instruction, or nothing."""
+    lowered = {each.lower(): each for each in sorted(known)}
+    close = difflib.get_close_matches(name.lower(), lowered, n=3, cutoff=0.6)
+    if not close:
+        return ""
+    return f" Did you mean {' or '.join(lowered[each] for each in close)}?"

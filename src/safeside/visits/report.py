@@ -1,0 +1,122 @@
+"""What was found in the visits: said with counts and places in the files, never with values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from safeside.errors import BadFile
+
+
+class Doubt(StrEnum):
+    """The kinds of things that can be wrong, or that a reader must be told."""
+
+    EMPTY = "empty file"
+    BYTE_ORDER_MARK = "byte order mark"
+    ENCODING = "encoding"
+    CUT_OFF = "cut off"
+    BLANK_LINE = "blank line"
+    LINE_ENDS = "line ends"
+    QUOTES = "quotes"
+    FIELDS = "fields in a line"
+    UNREADABLE = "unreadable file"
+    UNUSED_COLUMNS = "columns not used"
+    MISSING = "missing value"
+    TIME = "unreadable time"
+    NAIVE = "time without a zone"
+    IMPLAUSIBLE = "implausible time"
+    SKIPPED = "time the clock skipped"
+    REVERSED = "ends before it starts"
+    COORDINATE = "unreadable coordinate"
+    RANGE = "coordinate out of range"
+    SWAPPED = "swapped coordinates"
+    ORIGIN = "coordinate 0, 0"
+    STATE = "unknown state"
+    ROUNDED_ID = "rounded identifier"
+    NOT_AN_ID = "word for missing"
+    MIXED_ZEROS = "mixed leading zeros"
+    UNKNOWN_PLACE = "unknown place"
+    TWO_PLACES = "two places at once"
+    TOO_MANY_PLACES = "too many places"
+    OVERLAP = "overlapping stays"
+    NOBODY = "nobody in the window"
+    ROWS = "rows"
+    PEOPLE = "people"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Where:
+    """A row: its file, and the line it begins on (text files) or its number (tables), both from 1."""
+
+    file: str
+    line: int
+    unit: str = "line"
+
+    def __str__(self) -> str:
+        return f"{self.file} {self.unit} {self.line}".lstrip()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """One kind of doubt in one column: how often, where first, why, and what to do about it."""
+
+    doubt: Doubt
+    reason: str
+    do: str
+    column: str = ""
+    rows: int = 0
+    first: tuple[Where, ...] = ()
+    stops: bool = True
+
+    def sentence(self) -> str:
+        """One line for a person."""
+        column = f"column {self.column}: " if self.column else ""
+        rows = f" ({self.rows:,} {'row' if self.rows == 1 else 'rows'})" if self.rows else ""
+        first = f"; first at {', '.join(map(str, self.first))}" if self.first else ""
+        return f"{column}{self.reason}{rows}{first}."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """Everything a check found. `fine` when nothing in it stops the work."""
+
+    findings: tuple[Finding, ...]
+    files: int
+    rows: int | None
+    people: int | None = None
+    most_places_per_person: int | None = None
+    people_in_window: int | None = None
+    exclusions: tuple[str, ...] = ()
+    reading: str = ""
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """The findings that stop the work."""
+        return tuple(finding for finding in self.findings if finding.stops)
+
+    @property
+    def notes(self) -> tuple[Finding, ...]:
+        """The findings that do not stop it, but are not passed over in silence."""
+        return tuple(finding for finding in self.findings if not finding.stops)
+
+    @property
+    def fine(self) -> bool:
+        """Whether people can be counted for certain."""
+        return not self.errors
+
+
+def stop_on(findings: Iterable[Finding]) -> None:
+    """Raise one error that lists everything found, if anything of it stops the work."""
+    errors = [finding for finding in findings if finding.stops]
+    if not errors:
+        return
+    if len(errors) == 1:
+        raise BadFile(_capital(errors[0].sentence()), errors[0].do)
+    listed = "\n".join(f"  - {finding.sentence()}" for finding in errors)
+    advice = "\n".join(f"  - {do}" for do in dict.fromkeys(finding.do for finding in errors))
+    raise BadFile(f"People cannot be counted for certain:\n{listed}", f"\n{advice}")
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,274 @@
+"""What can be wrong with one row, each said once: as an expression any engine can evaluate.
+
+The same list serves twice. Counting evaluates, in the one scan it makes anyway, whether *any* of it is true
+of a row; only when some row is doubtful does a second, slower pass ask each question apart and say where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import reduce
+from typing import Final
+
+import narwhals as nw
+import numpy as np
+
+from safeside.visits.clocks import LocalStamps, implausible
+from safeside.visits.format import When
+from safeside.visits.format import Where as Form
+from safeside.visits.ids import NOT_AN_ID, ROUNDED, missing
+from safeside.visits.places import Places
+from safeside.visits.report import Doubt
+from safeside.visits.sources import Source
+from safeside.visits.texttimes import NAIVE_LOOK, text_of
+from safeside.visits.window import Window
+
+_TRUST: Final = (
+    "Correct the rows or the mapping, or declare that they are right as they are (--trust-coordinates)."
+)
+_BOX_MARGIN: Final = 2.0
+"""Degrees around the listed places within which a fix is not suspected of being swapped."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowCheck:
+    """One question of a row. `quick` is what the counting scan asks in its stead, where that is less."""
+
+    doubt: Doubt
+    role: str
+    wrong: nw.Expr
+    reason: str
+    do: str
+    quick: nw.Expr | None
+
+
+def row_checks(source: Source, places: Places | None, window: Window | None) -> list[RowCheck]:
+    """Everything to ask of each row of these visits."""
+    checks = [*_person(source), *_when(source, window)]
+    state = _state(source)
+    where = [*_place(source), *_coordinates(source, places)]
+    if state is not None:
+        checks.append(state)
+        where = [_only_where_stayed(check, source) for check in where]
+    return checks + where
+
+
+def doubtful(checks: list[RowCheck]) -> nw.Expr:
+    """Whether anything is wrong with a row, in the fewest comparisons."""
+    return reduce(
+        lambda left, right: left | right, (check.quick for check in checks if check.quick is not None)
+    )
+
+
+def stayed(source: Source) -> nw.Expr:
+    """Whether the row says that the person stayed."""
+    return nw.col("state").is_in(source.declared.stay_states)
+
+
+def touches(source: Source, window: Window) -> nw.Expr:
+    """Whether the visit touches the window: a stay lasts from its start up to, not including, its end."""
+    if source.roles.when is When.SIGHTINGS:
+        held = source.declared.held or timedelta(0)
+        return _begun(source, "time", window) & source.clocks["time"].since(
+            nw.col("time"), window.start - held
+        )
+    first, last = ("date", "date") if source.roles.when is When.DATES else ("start", "end")
+    not_over = source.clocks[last].after(nw.col(last), window.start)
+    begins_in = source.clocks[first].since(nw.col(first), window.start)
+    return _begun(source, first, window) & (not_over | begins_in)
+
+
+def _begun(source: Source, role: str, window: Window) -> nw.Expr:
+    clock, column = source.clocks[role], nw.col(role)
+    return clock.at_or_before(column, window.end) if window.instant else clock.before(column, window.end)
+
+
+def _person(source: Source) -> Iterator[RowCheck]:
+    text = source.text_persons
+    person = nw.col("person")
+    gone = missing(person, text=text)
+    yield RowCheck(
+        doubt=Doubt.MISSING,
+        role="person",
+        wrong=gone,
+        reason="no person",
+        do="Give every row the identifier of a person; people without one would be counted as one.",
+        quick=gone,
+    )
+    if not text or source.declared.trust_ids:
+        return
+    yield RowCheck(
+        doubt=Doubt.ROUNDED_ID,
+        role="person",
+        wrong=person.str.contains(ROUNDED),
+        reason="identifiers in scientific notation or with decimals, as if rounded",
+        do="Export the identifiers as text from the original, or declare that they are right (--trust-ids).",
+        quick=None,
+    )
+    yield RowCheck(
+        doubt=Doubt.NOT_AN_ID,
+        role="person",
+        wrong=person.str.contains(NOT_AN_ID) & ~gone,
+        reason="a word for a missing value instead of an identifier",
+        do="Give every row the identifier of a person, or declare that these are identifiers (--trust-ids).",
+        quick=None,
+    )
+
+
+def _when(source: Source, window: Window | None) -> Iterator[RowCheck]:
+    for role in source.roles.times:
+        column = nw.col(role)
+        clock = source.clocks[role]
+        if role in source.texts:
+            yield from _text(source, role, Doubt.TIME, "a time that cannot be read in the declared format")
+        else:
+            yield _missing(role, f"no {role}", quick=column.is_null())
+        if role != "end":
+            odd = implausible(clock, column)
+            yield RowCheck(
+                doubt=Doubt.IMPLAUSIBLE,
+                role=role,
+                wrong=odd,
+                reason="a time before 1900 or after 2199",
+                do="Check the format and the unit of the times.",
+                quick=odd,
+            )
+        moments = () if window is None else (window.start, window.end)
+        skipped = clock.skipped(column, moments) if isinstance(clock, LocalStamps) else None
+        if skipped is not None:
+            yield RowCheck(
+                doubt=Doubt.SKIPPED,
+                role=role,
+                wrong=skipped,
+                reason="a local time that the clock skipped",
+                do="Check the declared time zone, or give the times with their offset.",
+                quick=skipped,
+            )
+    if source.roles.when is When.STAYS:
+        reversed_ = nw.col("end") < nw.col("start")
+        yield RowCheck(
+            doubt=Doubt.REVERSED,
+            role="end",
+            wrong=reversed_,
+            reason="a stay that ends before it starts",
+            do="Correct the rows; in the hour that a clock repeats, give times with their offset.",
+            quick=reversed_,
+        )
+
+
+def _missing(role: str, reason: str, *, quick: nw.Expr) -> RowCheck:
+    do = f"Give every row a {role}; a row without one cannot be placed in or out of the count."
+    return RowCheck(doubt=Doubt.MISSING, role=role, wrong=quick, reason=reason, do=do, quick=quick)
+
+
+def _text(source: Source, role: str, doubt: Doubt, reason: str) -> Iterator[RowCheck]:
+    """A value written as text: not there, or there and not readable."""
+    text, unread = nw.col(text_of(role)), nw.col(role).is_null()
+    absent = text.is_null() | (text == "")
+    yield RowCheck(
+        doubt=Doubt.MISSING,
+        role=role,
+        wrong=absent,
+        reason=f"no {role}",
+        do=f"Give every row a {role}; a row without one cannot be placed in or out of the count.",
+        quick=unread,
+    )
+    naive = text.str.contains(NAIVE_LOOK)
+    if doubt is Doubt.TIME and getattr(source.types[role], "time_zone", None) is not None:
+        yield RowCheck(
+            doubt=Doubt.NAIVE,
+            role=role,
+            wrong=unread & ~absent & naive,
+            reason="a time without a zone among times with one",
+            do="Write every time with its offset from UTC.",
+            quick=None,
+        )
+        unread = unread & ~naive
+    yield RowCheck(
+        doubt=doubt,
+        role=role,
+        wrong=unread & ~absent,
+        reason=reason,
+        do="Correct the rows, or declare the format of the column.",
+        quick=None,
+    )
+
+
+def _state(source: Source) -> RowCheck | None:
+    if not source.roles.movement:
+        return None
+    known = (*source.declared.stay_states, *source.declared.move_states)
+    wrong = nw.col("state").is_null() | ~nw.col("state").is_in(known)
+    return RowCheck(
+        doubt=Doubt.STATE,
+        role="state",
+        wrong=wrong,
+        reason=f"a state other than {' and '.join(known)}",
+        do="Declare every state that means staying or moving.",
+        quick=wrong,
+    )
+
+
+def _only_where_stayed(check: RowCheck, source: Source) -> RowCheck:
+    """A record of movement need not name a place."""
+    here = stayed(source)
+    return RowCheck(
+        doubt=check.doubt,
+        role=check.role,
+        wrong=check.wrong & here,
+        reason=check.reason,
+        do=check.do,
+        quick=None if check.quick is None else check.quick & here,
+    )
+
+
+def _place(source: Source) -> Iterator[RowCheck]:
+    if source.roles.where is Form.PLACES:
+        text = source.types["place"] == nw.String
+        yield _missing("place", "no place", quick=missing(nw.col("place"), text=text))
+
+
+def _coordinates(source: Source, places: Places | None) -> Iterator[RowCheck]:
+    if source.roles.where is not Form.COORDINATES:
+        return
+    for role in ("latitude", "longitude", "accuracy"):
+        if role not in source.roles.columns:
+            continue
+        if role in source.texts:
+            yield from _text(source, role, Doubt.COORDINATE, "a number that cannot be read")
+        unread = ~nw.col(role).is_finite() | nw.col(role).is_null()
+        yield _missing(role, f"no {role}", quick=unread)
+    latitude, longitude = nw.col("latitude"), nw.col("longitude")
+    outside = (latitude.abs() > 90) | (longitude.abs() > 180)
+    if "accuracy" in source.roles.columns:
+        outside = outside | (nw.col("accuracy") < 0)
+    yield _coordinate(
+        Doubt.RANGE, outside, "degrees that no place on Earth has", "Check which column is which."
+    )
+    if source.declared.trust_coordinates:
+        return
+    origin = (latitude == 0) & (longitude == 0)
+    yield _coordinate(Doubt.ORIGIN, origin, "latitude 0 and longitude 0, which usually means unknown", _TRUST)
+    if places is not None and places.latitude is not None and places.longitude is not None:
+        swapped = _swapped(latitude, longitude, places.latitude, places.longitude)
+        yield _coordinate(Doubt.SWAPPED, swapped, "latitude and longitude that look exchanged", _TRUST)
+
+
+def _coordinate(doubt: Doubt, wrong: nw.Expr, reason: str, do: str) -> RowCheck:
+    return RowCheck(doubt=doubt, role="latitude", wrong=wrong, reason=reason, do=do, quick=wrong)
+
+
+def _swapped(
+    latitude: nw.Expr,
+    longitude: nw.Expr,
+    north: np.ndarray[tuple[int], np.dtype[np.float64]],
+    east: np.ndarray[tuple[int], np.dtype[np.float64]],
+) -> nw.Expr:
+    """Far from every listed place as written, among them when exchanged."""
+    low, high = float(north.min()) - _BOX_MARGIN, float(north.max()) + _BOX_MARGIN
+    left, right = float(east.min()) - _BOX_MARGIN, float(east.max()) + _BOX_MARGIN
+    here = (latitude >= low) & (latitude <= high) & (longitude >= left) & (longitude <= right)
+    exchanged = (longitude >= low) & (longitude <= high) & (latitude >= left) & (latitude <= right)
+    return exchanged & ~here

@@ -1,0 +1,249 @@
+"""Opening visits, wherever they are: one lazy frame whose columns are called by their roles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import narwhals as nw
+import polars as pl
+from narwhals.exceptions import NarwhalsError
+
+from safeside.errors import BadFile, BadQuestion, MissingExtra
+from safeside.progress import Progress
+from safeside.visits.clocks import Clock, Epoch, LocalDates, LocalStamps, Stamps, zone_of
+from safeside.visits.csvfile import lines_of
+from safeside.visits.files import Fingerprint, Opened, open_files
+from safeside.visits.format import Roles, VisitFormat, When, assign_roles
+from safeside.visits.ids import is_text, person_ids, place_ids
+from safeside.visits.report import Doubt, Finding, Where
+from safeside.visits.texttimes import read_text, text_of
+
+ROW: Final = "row number"
+Frame = nw.LazyFrame[Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """Visits ready to be asked: columns by role, how each tells the time, and what was noticed on the way."""
+
+    frame: Frame
+    numbered: Frame | None
+    roles: Roles
+    types: Mapping[str, nw.dtypes.DType]
+    clocks: Mapping[str, Clock]
+    texts: frozenset[str]
+    engine: str
+    opened: Opened | None
+    findings: tuple[Finding, ...]
+    declared: VisitFormat
+
+    @property
+    def text_persons(self) -> bool:
+        """Whether people are identified by text, which may have lost zeros or digits on its way."""
+        return is_text(self.types["person"])
+
+    @property
+    def rows(self) -> int | None:
+        """How many rows the files say they have; None for dataframes."""
+        return None if self.opened is None else self.opened.rows
+
+    def parts(self) -> Iterator[tuple[Frame, Path | None]]:
+        """The visits again, file by file and with numbered rows, to find out where something is wrong."""
+        if self.opened is None:
+            yield (self.frame if self.numbered is None else self.numbered), None
+            return
+        for path in self.opened.paths:
+            yield _prepare(self.opened.scan(path).with_row_index(ROW), self.roles, self.declared), path
+
+    def where(self, path: Path | None, rows: list[int]) -> tuple[Where, ...]:
+        """Row numbers from 0 as a person finds them: lines of a text file, rows of a table."""
+        if path is None:
+            return tuple(Where(file="", line=row + 1, unit="row") for row in rows)
+        if self.opened is not None and self.opened.text:
+            return tuple(Where(file=path.name, line=line) for line in lines_of(path, rows))
+        return tuple(Where(file=path.name, line=row + 1, unit="row") for row in rows)
+
+
+def open_visits(visits: Any, declared: VisitFormat, *, key: bytes | None, progress: Progress) -> Source:
+    """Open a path, a glob, a list of paths or a dataframe."""
+    if isinstance(visits, str | Path) or (isinstance(visits, list | tuple) and visits):
+        opened = open_files(visits, declared.separator, Fingerprint(key), progress)
+        roles = assign_roles(opened.columns, declared)
+        opened.require_same_types(roles.columns.values())
+        frame = _prepare(opened.scan(), roles, declared)
+        return _source(frame, None, roles, declared, opened)
+    native, engine = _from_native(visits)
+    roles = assign_roles(_names(native), declared)
+    chosen = native.select(nw.col(column).alias(role) for role, column in roles.columns.items())
+    frame, numbered = _from_dataframe(chosen, roles, declared, engine)
+    return _source(frame, numbered, roles, declared, None)
+
+
+def _from_native(visits: Any) -> tuple[nw.DataFrame[Any] | nw.LazyFrame[Any], str]:
+    try:
+        frame = nw.from_native(visits)
+    except TypeError:
+        raise BadQuestion(
+            f"Visits cannot be read from a {type(visits).__name__}.",
+            "Give a path, a glob, or a pandas, Polars, PyArrow, DuckDB or PySpark dataframe.",
+        ) from None
+    return frame, str(frame.implementation)
+
+
+def _names(frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) -> list[str]:
+    try:
+        return frame.collect_schema().names()
+    except NarwhalsError:
+        raise BadQuestion("Two columns have the same name.", "Rename one of them.") from None
+
+
+def _from_dataframe(
+    chosen: nw.DataFrame[Any] | nw.LazyFrame[Any], roles: Roles, declared: VisitFormat, engine: str
+) -> tuple[Frame, Frame | None]:
+    """The frame, and the same with numbered rows where the engine keeps rows in order."""
+    if _text_roles(chosen.collect_schema(), roles) and engine != "polars":
+        if isinstance(chosen, nw.LazyFrame):
+            raise BadQuestion(
+                f"Times or coordinates in the {engine} dataframe are text.",
+                "Cast them to timestamps, dates or numbers in the dataframe first.",
+            )
+        chosen, engine = nw.from_native(_to_polars(chosen)), "polars"
+    native = chosen.to_native()
+    if engine == "polars":
+        lazy = native.lazy()
+        numbered = _prepare(lazy.with_row_index(ROW), roles, declared, renamed=True)
+        return _prepare(lazy, roles, declared, renamed=True), numbered
+    if isinstance(chosen, nw.DataFrame):
+        return _typed(chosen.lazy(), roles), _typed(chosen.with_row_index(ROW).lazy(), roles)
+    return _typed(chosen, roles), None
+
+
+def _to_polars(frame: nw.DataFrame[Any]) -> pl.DataFrame:
+    try:
+        return frame.to_polars()
+    except ModuleNotFoundError:
+        raise MissingExtra(
+            "Text in this dataframe can be read only with the package pyarrow.", "Run pip install pyarrow."
+        ) from None
+
+
+def _text_roles(schema: nw.Schema, roles: Roles) -> dict[str, str]:
+    """Which columns are text although they should tell a time or a coordinate, and what they should be."""
+    kinds = {"start": "time", "time": "time", "end": "end", "date": "date"}
+    kinds |= {"latitude": "number", "longitude": "number", "accuracy": "number"}
+    return {role: kinds[role] for role in roles.columns if role in kinds and schema[role] == nw.String}
+
+
+def _prepare(frame: pl.LazyFrame, roles: Roles, declared: VisitFormat, *, renamed: bool = False) -> Frame:
+    """A Polars frame with role names, text read, and identifiers comparable."""
+    if not renamed:
+        extra = [pl.col(ROW)] if ROW in frame.collect_schema().names() else []
+        frame = frame.select(*(pl.col(column).alias(role) for role, column in roles.columns.items()), *extra)
+    kinds = _text_roles(nw.from_native(frame).collect_schema(), roles)
+    if kinds:
+        frame = read_text(frame, kinds, declared)
+    return _typed(nw.from_native(frame), roles)
+
+
+def _typed(frame: Frame, roles: Roles) -> Frame:
+    schema = frame.collect_schema()
+    casts = [person_ids("person", schema["person"])]
+    if "place" in roles.columns:
+        casts.append(place_ids("place", schema["place"]))
+    if "state" in roles.columns and schema["state"] != nw.String:
+        casts.append(nw.col("state").cast(nw.String))
+    for role in ("latitude", "longitude", "accuracy"):
+        if role in roles.columns and schema[role] != nw.Float64:
+            if not schema[role].is_numeric():
+                raise BadQuestion(
+                    f"Column {roles.columns[role]} holds {schema[role]}, not a coordinate.",
+                    "Give latitude and longitude as decimal degrees.",
+                )
+            casts.append(nw.col(role).cast(nw.Float64))
+    return frame.with_columns(casts)
+
+
+def _source(
+    frame: Frame, numbered: Frame | None, roles: Roles, declared: VisitFormat, opened: Opened | None
+) -> Source:
+    schema = frame.collect_schema()
+    clocks = {role: _clock(roles, role, schema[role], declared) for role in roles.times}
+    if len({type(clock) for clock in clocks.values()}) > 1:
+        raise BadQuestion(
+            "Start and end tell the time in different ways.", "Give both as timestamps, or both as dates."
+        )
+    findings = [] if opened is None else list(opened.findings)
+    if roles.unused:
+        reason = f"columns not used: {', '.join(roles.unused)}"
+        do = "Nothing, unless one of them says which rows should not count."
+        findings.append(Finding(doubt=Doubt.UNUSED_COLUMNS, reason=reason, do=do, stops=False))
+    return Source(
+        frame=frame,
+        numbered=numbered,
+        roles=roles,
+        types={role: schema[role] for role in roles.columns},
+        clocks=clocks,
+        texts=frozenset(role for role in roles.columns if text_of(role) in schema.names()),
+        engine=str(frame.implementation),
+        opened=opened,
+        findings=tuple(findings),
+        declared=declared,
+    )
+
+
+def _clock(roles: Roles, role: str, dtype: nw.dtypes.DType, declared: VisitFormat) -> Clock:
+    column = roles.columns[role]
+    if isinstance(dtype, nw.Datetime):
+        zone = None if dtype.time_zone is None else zone_of(dtype.time_zone)
+        stamps = Stamps(dtype=dtype, zone=zone)
+        if roles.when is When.DATES and zone is None:
+            return LocalDates(local=_local(column, declared), midnights=stamps)
+        if roles.when is not When.DATES:
+            return stamps if zone is not None else LocalStamps(stamps=stamps, local=_local(column, declared))
+    if dtype == nw.Date and roles.when is not When.SIGHTINGS:
+        return LocalDates(local=_local(column, declared), midnights=None)
+    if dtype.is_integer() and roles.when is not When.DATES:
+        if declared.epoch is None:
+            raise BadQuestion(
+                f"The times in column {column} are numbers.",
+                "Say what they count: --time-format epoch-s, epoch-ms, epoch-us or epoch-ns.",
+            )
+        return Epoch(unit=declared.epoch)
+    raise BadQuestion(
+        f"Column {column} holds {dtype}, which is not a {'date' if roles.when is When.DATES else 'time'}.",
+        "Map timestamps as start and end or as time, and dates as date.",
+    )
+
+
+def _local(column: str, declared: VisitFormat) -> Any:
+    local = declared.local
+    if local is None:
+        raise BadQuestion(
+            f"The times in column {column} have no zone, and none is declared.",
+            "Declare the zone whose clock they show (--timezone Asia/Tokyo).",
+        )
+    return local
+
+
+@contextmanager
+def reading() -> Iterator[None]:
+    """Turn an engine's failure into a refusal; its own words are dropped, because they quote the data."""
+    try:
+        yield
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        raise BadFile(
+            f"The visits cannot be read to the end ({type(error).__name__}).",
+            "Export the files again; one of them is damaged, cut off, or changed while it was read.",
+        ) from None
+
+
+def lost_again() -> BadFile:
+    """A row was doubtful in one reading and not in the next."""
+    return BadFile(
+        "A doubtful row was seen, and not found again.",
+        "Try again once nothing writes to the data; if it happens again, report it.",
+    )

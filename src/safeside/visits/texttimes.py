@@ -1,0 +1,122 @@
+"""Times, dates and coordinates written as text, read by Polars; what cannot be read stays missing, and is
+found.
+
+Nothing is guessed row by row: the format is the declared one, or ISO 8601 in the shape of the first value.
+Rows of another shape are not read, and stop the work.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+import polars as pl
+
+from safeside.errors import BadQuestion
+from safeside.visits.format import VisitFormat
+
+_ISO: Final = re.compile(
+    r"\d{4}-\d{2}-\d{2}(?P<gap>[T ])\d{2}:\d{2}(?P<seconds>:\d{2}([.]\d+)?)?(?P<zone>Z|[+-]\d{2}(:?\d{2})?)?"
+)
+_ISO_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
+_STRICT: Final = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9:]+)?$"
+_STRICT_DATE: Final = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+_HOURS: Final = re.compile(r"%[-_0]?[HIklTRXc+r]")
+_FINE: Final = r"\.[0-9]{6}[0-9]*[1-9]"
+NAIVE_LOOK: Final = r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:[.][0-9]+)?)?$"
+
+
+def read_text(frame: pl.LazyFrame, kinds: Mapping[str, str], declared: VisitFormat) -> pl.LazyFrame:
+    """Replace text columns by what they say; the text is kept beside them as `ROLE text`.
+
+    `kinds` names, for each text column, what it should be: time, end, date or number.
+    """
+    first = (
+        frame.select(pl.col(role).drop_nulls().first() for role in kinds).head(1).collect(engine="streaming")
+    )
+    read = [
+        _read(pl.col(role), role, kind, first[role][0], declared).alias(role) for role, kind in kinds.items()
+    ]
+    return frame.with_columns(pl.col(role).alias(text_of(role)) for role in kinds).with_columns(read)
+
+
+def _read(text: pl.Expr, role: str, kind: str, sample: str | None, declared: VisitFormat) -> pl.Expr:
+    if kind == "number":
+        return text.str.strip_chars().cast(pl.Float64, strict=False)
+    if kind == "date":
+        layout = _date_format(role, sample, declared)
+        day = text.str.to_date(layout, strict=False)
+        return day if declared.time_format else pl.when(text.str.contains(_STRICT_DATE)).then(day)
+    if declared.epoch is not None:
+        return text.cast(pl.Int64, strict=False)
+    moment = _moments(text, _time_format(role, sample, declared), last=kind == "end")
+    return moment if declared.time_format else pl.when(text.str.contains(_STRICT)).then(moment)
+
+
+def text_of(role: str) -> str:
+    """The name under which the text of a column is kept."""
+    return f"{role} text"
+
+
+def _moments(text: pl.Expr, layout: str, *, last: bool) -> pl.Expr:
+    read = text.str.to_datetime(layout, time_unit="us", strict=False, ambiguous="earliest")
+    if last and "%.f" in layout:
+        # Digits beyond microseconds are dropped; an end is then moved up, so that no stay is made shorter.
+        read = pl.when(text.str.contains(_FINE)).then(read + pl.duration(microseconds=1)).otherwise(read)
+    return read
+
+
+def _time_format(role: str, sample: str | None, declared: VisitFormat) -> str:
+    if declared.time_format is not None:
+        return _declared_format(declared.time_format)
+    shape = _ISO.fullmatch(sample or "")
+    if sample is not None and shape is None:
+        raise BadQuestion(
+            f"The times in column {role} are not written as ISO 8601.",
+            "Declare their format (--time-format '%d/%m/%Y %H:%M'), or map a column of dates as date.",
+        )
+    if shape is None:
+        return "%Y-%m-%dT%H:%M:%S%.f%#z"
+    seconds = ":%S%.f" if shape["seconds"] else ""
+    return f"%Y-%m-%d{shape['gap']}%H:%M{seconds}{'%#z' if shape['zone'] else ''}"
+
+
+def _declared_format(layout: str) -> str:
+    """The declared format in the dialect of the engine, where `.%f` and `%z` mean something narrower."""
+    if not _HOURS.search(layout):
+        raise BadQuestion(
+            f"The time format {layout!r} has no hours.",
+            "Give the whole format (%Y-%m-%d %H:%M:%S), or map the column as a date.",
+        )
+    if "%Z" in layout:
+        raise BadQuestion(
+            "Names of zones such as CST mean several zones.",
+            "Write the offset (%z) into the data, or declare --timezone.",
+        )
+    for written, meant in ((".%f", "%.f"), ("%f", "%6f"), ("%#z", "%z"), ("%:z", "%z"), ("%z", "%#z")):
+        layout = layout.replace(written, meant)
+    try:
+        pl.Series([""]).str.to_datetime(layout, strict=False)
+    except pl.exceptions.PolarsError:
+        raise BadQuestion(
+            f"The time format {layout!r} is not understood.",
+            "Write it as %Y-%m-%d %H:%M:%S%z, or as epoch-s.",
+        ) from None
+    return layout
+
+
+def _date_format(role: str, sample: str | None, declared: VisitFormat) -> str:
+    if declared.time_format is not None:
+        if _HOURS.search(declared.time_format) or declared.epoch:
+            raise BadQuestion(
+                f"The format {declared.time_format!r} is of a time, and column {role} is mapped as a date.",
+                "Give the format of the date alone (%d/%m/%Y), or map the column as time.",
+            )
+        return declared.time_format
+    if sample is not None and not _ISO_DATE.fullmatch(sample):
+        raise BadQuestion(
+            f"The dates in column {role} are not written as 2024-03-01.",
+            "Declare their format (--time-format '%d/%m/%Y'), or map a column with hours as time.",
+        )
+    return "%Y-%m-%d"
