@@ -117,7 +117,7 @@ def signed(out: Path, counts: list[int], terms: Terms, key: PrivateKey, *, when:
     values = np.array(counts, dtype=np.int64)
     asked = Asked(places=listed.ids, counts=values, thresholds=question.thresholds, order=order)
     setting = Setting(
-        release="r-1", known_on=NOW, simulated=False, promise=("A promise.",), caps=Budget(), ledger=LEDGER
+        release="r-1", known_on=NOW, simulated=False, promise="A promise.", caps=Budget(), ledger=LEDGER
     )
     files = compose(question, setting, question.design.answer(asked).answers, order, None)
     out.mkdir()

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from safeside.decisions.states import State
 from safeside.ledger.money import Budget
 from safeside.privacy.guarantee import Unit
-from safeside.releases import artefacts, manifest, map_page, report, statement
+from safeside.releases import artefacts, manifest, map_page, report, statement, wording
 from safeside.releases.answers import Answers
 from safeside.releases.question import Question
 from safeside.releases.release import MAP, REPORT, STATEMENT
@@ -31,7 +31,9 @@ class Setting:
     release: str
     known_on: datetime
     simulated: bool
-    promise: Sequence[str]
+    promise: str
+    published: Sequence[str] = ()
+    """Every window about which something was published from the dataset before, in words."""
     unit: Unit = Unit.PERSON
     caps: Budget | None = None
     ledger: Mapping[str, Any] | None = None
@@ -63,11 +65,17 @@ def draft(question: Question, setting: Setting) -> dict[str, Any]:
             "caps": None
             if setting.caps is None
             else {"epsilon": str(setting.caps.epsilon), "delta": str(setting.caps.delta)},
-            "promise": list(setting.promise),
+            "promise": wording.sentences(setting.promise),
+            "published": sorted({*setting.published, about(question.window.text, len(question.places))}),
         },
         "software": {"name": "safeside", "version": version("safeside")},
         "ledger": None if setting.ledger is None else dict(setting.ledger),
     }
+
+
+def about(window: str, places: int) -> str:
+    """One line of the list of what was published."""
+    return f"{window}: {wording.places(places)}"
 
 
 def compose(

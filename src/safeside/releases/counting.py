@@ -1,37 +1,44 @@
-"""The rule by which people are counted, in sentences: part of the question, and of every statement."""
+"""What makes a person count, and whether the data can be about the time asked of."""
 
 from __future__ import annotations
 
-from datetime import timedelta
+from dataclasses import fields
+from typing import Any
 
-from safeside.visits.format import VisitFormat
-from safeside.visits.window import Window
+from safeside.errors import BadFile
+from safeside.visits import Counts, VisitFormat, Window
 
 
-def rule(window: Window, visits: VisitFormat, *, exclude_unknown_places: bool) -> tuple[str, ...]:
-    """What makes a person count at a place, and what was declared to be left out."""
-    seen = "sighting" if visits.hold is not None else "stay"
+def rule(window: Window) -> str:
+    """The part of the counting rule that the question fixes."""
     touches = "covers that moment" if window.instant else "touches the time asked about"
-    sentences = [f"A person is counted at a place where a {seen} of theirs {touches}, and only once."]
-    if visits.held is not None:
-        sentences.append(f"A sighting is taken to last {length(visits.held)}.")
-    if visits.radius is not None:
-        sentences.append(f"A position counts for every place within {visits.radius:g} m of it.")
-    if visits.h3_resolution is not None:
-        sentences.append(
-            f"A position counts for every place within {visits.h3_rings} rings of its cell (H3, resolution "
-            f"{visits.h3_resolution})."
-        )
-    if visits.at_least is not None:
-        sentences.append(visits.at_least.sentence())
-    if exclude_unknown_places:
-        sentences.append("Visits to places that are not on the list are left out.")
-    return tuple(sentences)
+    return f"A person is counted at a place, once, where a visit of theirs {touches}."
 
 
-def length(duration: timedelta) -> str:
-    """15 minutes, 1 hour 30 minutes."""
-    seconds = int(duration.total_seconds())
-    parts = [(seconds // 3600, "hour"), (seconds // 60 % 60, "minute"), (seconds % 60, "second")]
-    said = [f"{number} {unit}{'' if number == 1 else 's'}" for number, unit in parts if number]
-    return " ".join(said) or "no time"
+def sentences(counts: Counts) -> tuple[str, ...]:
+    """The whole rule with every exclusion: part of what was counted, and so of every statement."""
+    return (counts.reading, rule(counts.window), *counts.exclusions)
+
+
+def declared(visits: VisitFormat, *, exclude_unknown_places: bool) -> dict[str, Any]:
+    """How the data are to be read, as it is recorded before they are opened."""
+    values = {field.name: getattr(visits, field.name) for field in fields(visits)}
+    said = {name: _written(value) for name, value in values.items() if value not in (None, False)}
+    return {**said, "exclude_unknown_places": exclude_unknown_places}
+
+
+def _written(value: object) -> object:
+    if isinstance(value, dict):
+        return {str(key): str(item) for key, item in value.items()}
+    return [str(item) for item in value] if isinstance(value, tuple) else str(value)
+
+
+def require_somebody(counts: Counts) -> None:
+    """Yesterday's file, or a wrong time zone, would make every answer "at most": stop and ask."""
+    if counts.values.any():
+        return
+    raise BadFile(
+        f"Nobody in these visits was at any of the places at the time asked about ({counts.window.text}).",
+        "Check that the file is of that day and that --timezone is right. If nobody was there, say so "
+        "beforehand with --allow-nobody.",
+    )

@@ -85,6 +85,7 @@ SHAPE: Final[Mapping[str, object]] = {
         "sentence": _TEXT,
         "caps": _Maybe(_BUDGET),
         "promise": _LISTED,
+        "published": _LISTED,
     },
     "software": {"name": _TEXT, "version": _TEXT},
     "ledger": _Maybe({"id": _TEXT, "dataset": _TEXT, "event": _EVENT, "cost": _COST}),

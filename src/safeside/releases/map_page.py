@@ -39,7 +39,7 @@ def render(
         "known_text": html.escape(wording.known_on(manifest)),
         "no_slider": html.escape(wording.no_slider(manifest)),
         "reading": pages.paragraphs([*wording.error_side(manifest), *wording.scope(manifest)]),
-        "promise": pages.paragraphs(manifest["guarantee"]["promise"]),
+        "promise": pages.paragraphs(wording.promise(manifest)),
         "making": pages.paragraphs(wording.making(manifest)),
         "footer": html.escape(wording.footer(manifest)),
         "data": pages.data_block(_data(manifest, answers, places, basemap)),

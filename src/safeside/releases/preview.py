@@ -43,7 +43,7 @@ def preview(question: Question, setting: Setting, cost: Cost, before: Budget, af
     record = draft(question, setting)
     return Preview(
         question=_question(record),
-        promise=tuple(record["guarantee"]["promise"]),
+        promise=tuple(wording.promise(record)),
         error_side=tuple(wording.error_side(record)),
         expect=_expect(question),
         price=f"{_amount(cost.epsilon, cost.delta)}, charged before anything is drawn.",

@@ -12,12 +12,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Any, Final
 
 from safeside.errors import (
+    BadCounts,
     BadRelease,
     CannotWrite,
     InputError,
@@ -31,8 +32,8 @@ from safeside.ledger.money import Cost
 from safeside.mechanisms.counts import people_counts
 from safeside.noise.entropy import Entropy
 from safeside.progress import Progress, quiet
-from safeside.releases import durable, manifest
-from safeside.releases.composing import Setting, compose
+from safeside.releases import counting, durable, manifest
+from safeside.releases.composing import Setting, about, compose
 from safeside.releases.designs import Asked
 from safeside.releases.preview import Preview, preview
 from safeside.releases.question import Question
@@ -40,8 +41,7 @@ from safeside.releases.release import Release, load
 from safeside.releases.signing import PrivateKey
 from safeside.releases.staging import PRIVATE, Staging
 from safeside.releases.verify import check_contents, sign
-from safeside.visits import Counts, count_visits
-from safeside.visits.format import VisitFormat
+from safeside.visits import Counts, Manifest, VisitFormat, count_visits
 
 ASKED: Final = "publish: the question is checked"
 RESERVED: Final = "publish: the reservation is paid"
@@ -76,7 +76,8 @@ class Sources:
     visits: Any
     format: VisitFormat
     exclude_unknown_places: bool = False
-    manifest: Any = None
+    manifest: Manifest | None = None
+    allow_nobody: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -114,6 +115,9 @@ class Publication:
         """The question as the ledger keeps it."""
         return {
             **self.question.recorded(),
+            "visits": counting.declared(
+                self.sources.format, exclude_unknown_places=self.sources.exclude_unknown_places
+            ),
             "known_on": None if self.known_on is None else self.known_on.isoformat(),
             "supersedes": self.supersedes,
             # What was drawn stands beside this directory, so the same request is the same directory.
@@ -127,12 +131,22 @@ class Publication:
             release=self.request,
             known_on=known_on,
             simulated=False,
-            promise=(status.promise,),
+            promise=status.promise,
+            published=self._published(status.shares_with),
             unit=self.dataset.unit,
             caps=status.standing,
             ledger=ledger,
             supersedes=self.supersedes,
         )
+
+    def _published(self, shares_with: tuple[str, ...]) -> list[str]:
+        """What was published before. A reservation without a release stays private: that it stopped is an output."""
+        return [
+            about(str(one.question["window"]), int(one.question["places"]["number"]))
+            for name in (self.dataset.name, *shares_with)
+            for one in self.ledger.reservations(name)
+            if one.stage is not Stage.RESERVED and "places" in one.question
+        ]
 
     def preview(self, now: datetime) -> Preview:
         """Promise, error side, expectation, price, rest; OverBudget where there is none. Spends nothing."""
@@ -167,7 +181,7 @@ class Publication:
         """Count, draw all noise once, and put everything on the disk, out of sight."""
         counts = self._count(progress)
         steps.reached(COUNTED)
-        question = self.question
+        question = replace(self.question, counted=counting.sentences(counts))
         order = (
             None if question.order is None else question.order.settle(len(question.places.ids), self.entropy)
         )
@@ -212,7 +226,9 @@ class Publication:
                 progress=progress,
             )
             people_counts(counts.values, self.question.people)
-        except InputError as error:
+            if not self.sources.allow_nobody:
+                counting.require_somebody(counts)
+        except (InputError, BadCounts) as error:
             self._refuse(error)
             raise
         return counts

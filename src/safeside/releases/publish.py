@@ -22,7 +22,7 @@ from safeside.releases.question import ADP, NOT_VISITED, PEOPLE_FLOOR, Question,
 from safeside.releases.release import Release, load
 from safeside.releases.signing import PrivateKey, load_private
 from safeside.releases.staging import Staging
-from safeside.visits.format import Manifest, StayRule, VisitFormat
+from safeside.visits.format import Manifest, VisitFormat
 from safeside.visits.places import Places, read_places
 from safeside.visits.window import Window
 
@@ -43,6 +43,7 @@ def prepare(
     out: str | Path,
     visit_format: VisitFormat | None = None,
     exclude_unknown_places: bool = False,
+    allow_nobody: bool = False,
     manifest: Manifest | None = None,
     key: str | Path | PrivateKey = KEY,
     known_on: datetime | None = None,
@@ -55,8 +56,7 @@ def prepare(
     form = visit_format or VisitFormat()
     listed = places if isinstance(places, Places) else read_places(places)
     window = Window.parse(when, form.timezone)
-    rule = counting.rule(window, form, exclude_unknown_places=exclude_unknown_places)
-    question = ask(listed, window, terms, timezone=form.timezone, counted=rule)
+    question = ask(listed, window, terms, timezone=form.timezone, counted=(counting.rule(window),))
     signing = key if isinstance(key, PrivateKey) else load_private(key)
     backdrop = None if basemap is None else read_basemap(basemap)
     book = ledger if isinstance(ledger, Ledger) else open_ledger(ledger)
@@ -71,6 +71,7 @@ def prepare(
                 visits=visits,
                 format=form,
                 exclude_unknown_places=exclude_unknown_places,
+                allow_nobody=allow_nobody,
                 manifest=manifest,
             ),
             ledger=book,
@@ -115,8 +116,9 @@ def publish(
     timezone: str | None = None,
     hold: timedelta | str | None = None,
     radius: float | None = None,
-    stays: StayRule | None = None,
+    visit_format: VisitFormat | None = None,
     exclude_unknown_places: bool = False,
+    allow_nobody: bool = False,
     manifest: Manifest | None = None,
     key: str | Path | PrivateKey = KEY,
     known_on: datetime | None = None,
@@ -129,7 +131,8 @@ def publish(
     """Publish what can be said of every place, once, and pay for it.
 
     Running it again with the same arguments, for instance after a crash, returns the same release and spends
-    nothing more. docs/releases.md has the order of the steps; docs/promise.md what is promised.
+    nothing more. `visit_format` declares everything about the visits at once, instead of the separate
+    arguments. docs/releases.md has the order of the steps; docs/promise.md what is promised.
     """
     terms = Terms(
         at_most=at_most,
@@ -147,13 +150,8 @@ def publish(
         decision=decision,
         order=order,
     )
-    form = VisitFormat(
-        columns=columns or {},
-        time_format=time_format,
-        timezone=timezone,
-        hold=hold,
-        radius=radius,
-        at_least=stays,
+    form = visit_format or VisitFormat(
+        columns=columns or {}, time_format=time_format, timezone=timezone, hold=hold, radius=radius
     )
     with prepare(
         visits,
@@ -165,6 +163,7 @@ def publish(
         out=out,
         visit_format=form,
         exclude_unknown_places=exclude_unknown_places,
+        allow_nobody=allow_nobody,
         manifest=manifest,
         key=key,
         known_on=known_on,

@@ -34,7 +34,7 @@ def render(manifest: Manifest, answers: Answers, chances: Sequence[float]) -> by
         "states_caption": "What is said of the places, all of them.",
         "figures": _figures(manifest, answers, chances),
         "reading": pages.paragraphs([*wording.error_side(manifest), *wording.scope(manifest)]),
-        "promise": pages.paragraphs(manifest["guarantee"]["promise"]),
+        "promise": pages.paragraphs(wording.promise(manifest)),
         "not_promised": pages.paragraphs(statement.not_promised(manifest)),
         "tables": _table(_answer_rows(manifest)) + _table(_parameter_rows(manifest)),
         "making": pages.paragraphs(wording.making(manifest)),

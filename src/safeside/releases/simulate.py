@@ -56,7 +56,7 @@ def simulate(
         release="simulation",
         known_on=known_on or datetime.now(UTC),
         simulated=True,
-        promise=(NO_PROMISE,),
+        promise=NO_PROMISE,
     )
     backdrop = None if basemap is None else read_basemap(basemap)
     with staging.turn():

@@ -23,7 +23,7 @@ def render(manifest: Manifest) -> bytes:
         "",
         *_section("What is said", summary(manifest)),
         *_section("How to read it", [*wording.error_side(manifest), *wording.scope(manifest)]),
-        *_section("What is promised to the people in the data", manifest["guarantee"]["promise"]),
+        *_section("What is promised to the people in the data", wording.promise(manifest)),
         *_section("What is not promised", not_promised(manifest)),
         *_section("How it was made", wording.making(manifest)),
         wording.footer(manifest),

@@ -5,6 +5,7 @@ Everything here speaks from the manifest alone, that is, from what is published 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from fractions import Fraction
@@ -19,6 +20,7 @@ CANNOT_SAY: Final = "Cannot say"
 NOT_ASKED: Final = "Not asked"
 SIMULATION: Final = "Simulation: made-up or given counts, no ledger, no promise to anybody. Not a release."
 _DAY: Final = timedelta(days=1)
+_WINDOWS_SHOWN: Final = 12
 
 
 def visitors(number: int) -> str:
@@ -132,6 +134,25 @@ def scope(manifest: Manifest) -> list[str]:
         "infected without anybody knowing are not counted, and what became known later does not change this "
         "page.",
         *manifest["question"]["counted"],
+    ]
+
+
+def sentences(text: str) -> list[str]:
+    """One text as its sentences, so that each can stand by itself."""
+    return re.split(r"(?<=\.) (?=[A-Z])", text)
+
+
+def promise(manifest: Manifest) -> list[str]:
+    """The promise, and the places and times it speaks of."""
+    guarantee = manifest["guarantee"]
+    if manifest["simulated"]:
+        return list(guarantee["promise"])
+    listed = guarantee["published"]
+    more = len(listed) - _WINDOWS_SHOWN
+    rest = f"; and {more:,} more, listed in release.json" if more > 0 else ""
+    return [
+        *guarantee["promise"],
+        f"Places and times up to now: {'; '.join(listed[-_WINDOWS_SHOWN:])}{rest}.",
     ]
 
 
