@@ -133,6 +133,8 @@ def test_estimates_by_direction_and_ties() -> None:
     assert AGeo(epsilon=1, direction=Direction.NEITHER).bayes_estimate(2, even, "squared") == 2
     tie = [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
     assert AGeo(epsilon=1, direction=Direction.NEITHER).bayes_estimate(1, ["1/2", "0", "1/2"], tie) == 0
+    both = AGeo(epsilon=1, direction=Direction.NEITHER)
+    assert both.bayes_estimate(1, ["1/2", "0", "1/2"], "absolute") == 0
     assert AGeo(epsilon=5, direction=Direction.INCREASING).bayes_estimate(-7, even, "zero-one") == 0
     assert AGeo(epsilon=5).bayes_estimate(90, even, "zero-one") == 4
     assert best_guess(Up(Fraction(1, 100)), 4, ["0.6", "0", "0", "0", "0.4"], "absolute") == 0
