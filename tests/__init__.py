@@ -1,0 +1,1 @@
+"""The tests; a package so that no other installed `tests` can stand in its place."""
