@@ -14,6 +14,7 @@ from safeside.studies import city
 from safeside.studies.city.describe import SIX_PM, measure
 from safeside.studies.city.people import BLOCK, DAY
 from safeside.studies.counting import read_city
+from safeside.visits import Window, count_visits, read_places
 
 FROZEN_VISITS = "fb566f2fcc7158443aa26642b666838da985d50ba3b19730b9e8ba67c0e0f26d"
 FROZEN_PLACES = "2a696d4197a1b54a5e331ab6d7201c70dd54da8e0f36dd65f4a5eb5fd9e44cc5"
@@ -128,6 +129,19 @@ def test_counts_agree_with_plain_python(default: Path, visits: pl.DataFrame) -> 
     counts = read_city(default).at(SIX_PM)
     ids = pl.read_csv(default / "places.csv")["place"].to_list()
     assert [len(plain.get(place, ())) for place in ids] == counts.tolist()
+
+
+def test_the_studies_count_as_releases_do(default: Path) -> None:
+    """The quick counting of the studies and the checked counting of the product agree on every place."""
+    movements, places = read_city(default), read_places(default / "places.csv")
+    windows = {
+        "2013-12-22T18:00:00+09:00": movements.at(SIX_PM),
+        "2013-12-22T00:00:00+09:00/2013-12-23T00:00:00+09:00": movements.day(2),
+    }
+    for text, counts in windows.items():
+        counted = count_visits(default / "visits.parquet", places, Window.parse(text))
+        assert counted.values.tolist() == counts.tolist()
+        assert counted.findings == ()
 
 
 def test_a_full_block_does_not_depend_on_the_people_after_it() -> None:
