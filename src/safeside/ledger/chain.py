@@ -16,7 +16,7 @@ from safeside.errors import BadQuestion, ClockBackwards, LedgerForked
 from safeside.ledger import events, steps
 from safeside.ledger.events import Event, Happening, Head
 from safeside.ledger.state import SLACK_SECONDS, State, tampered
-from safeside.ledger.store import Identity, Row, Rows, Store
+from safeside.ledger.store import Identity, Row, Rows, Store, begin
 from safeside.ledger.witness import Line, Witness, state_directory
 
 
@@ -212,7 +212,7 @@ class Chain:
 def forked(where: str, lost: int) -> LedgerForked:
     """Something was published that this chain does not know."""
     return LedgerForked(
-        f"{where[:1].upper()}{where[1:]} has forgotten {lost} event{'s' if lost > 1 else ''} that it once "
+        f"{begin(where)} has forgotten {lost} event{'s' if lost > 1 else ''} that it once "
         "held: it was restored from a backup, or a copy of it was used.",
         "Nothing can be published until what was published since is charged again. Run `safeside ledger "
         "recover`, with --release DIR for each release of which another copy of the ledger may know.",

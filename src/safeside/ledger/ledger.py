@@ -368,6 +368,11 @@ class Ledger:
         """What is left of a dataset, what is promised, and what may have become known."""
         return status(self._chain, dataset)
 
+    def forgotten(self) -> int:
+        """How many events a witness holds and this ledger does not; while there are any, none is added."""
+        with self._state():
+            return len(self._chain.lost())
+
     def verify(self) -> int:
         """Check every event from the beginning; the number of events, or LedgerTampered."""
         return verify(self._chain)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from safeside.errors import LedgerError, MissingExtra, SafesideError
 from safeside.ledger.events import Event
-from safeside.ledger.store import BUSY_SECONDS, Identity, Rows, Store, busy, gone, missing
+from safeside.ledger.store import BUSY_SECONDS, Identity, Rows, Store, begin, busy, gone, missing
 
 if TYPE_CHECKING:
     import psycopg
@@ -66,7 +66,7 @@ class PostgresStore(Store):
                 rows.create(identity, first)
         except (self._psycopg.errors.DuplicateTable, self._psycopg.errors.UniqueViolation):
             raise LedgerError(
-                f"A ledger exists already: {self.where}.",
+                f"{begin(self.where)} cannot be made: it exists already.",
                 "Use it as it is, or choose another database: a budget is never reset.",
             ) from None
 

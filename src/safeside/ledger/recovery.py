@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Any
 
 from safeside.errors import LedgerError, LedgerForked
-from safeside.ledger import events
+from safeside.ledger import events, questions
 from safeside.ledger.chain import Chain, Decision, forked
 from safeside.ledger.events import Event, Happening, Head
 from safeside.ledger.money import Budget, Cost
@@ -252,6 +252,7 @@ def _charge_published(chain: Chain, one: Published, now: datetime | None) -> Non
             f'The release for the request "{one.request}" was charged to another ledger.',
             "Give only releases of this ledger; the ledger's id is in release.json.",
         )
+    question, documents = questions.shorten(one.question)
 
     def decide(state: State) -> Decision:
         find_dataset(state, one.dataset)
@@ -261,12 +262,13 @@ def _charge_published(chain: Chain, one: Published, now: datetime | None) -> Non
         lost = events.Reserved(
             request=one.request,
             dataset=one.dataset,
-            question=one.question,
+            question=question,
             cost=one.cost,
             epsilon=amount.epsilon,
             delta=amount.delta,
         )
-        return Decision(happenings=(_again(state, lost, one.manifest, one.manifest),))
+        again = _again(state, lost, one.manifest, one.manifest)
+        return Decision(happenings=(again,), documents=documents)
 
     chain.record(events.Recharged.kind, decide, now, mend=True)
 

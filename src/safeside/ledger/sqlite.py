@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from safeside.errors import LedgerError, SafesideError, StoreUnavailable
 from safeside.ledger.events import Event
-from safeside.ledger.store import BUSY_SECONDS, Identity, Rows, Store, busy, gone, missing, quoted
+from safeside.ledger.store import BUSY_SECONDS, Identity, Rows, Store, begin, busy, gone, missing, quoted
 
 _OWNER_ONLY: Final = 0o600
 _PRIMARY: Final = 0xFF
@@ -129,7 +129,7 @@ class SqliteStore(Store):
             return missing(self.where)
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
             return LedgerError(
-                f"{self.where} is not a ledger, or its file is damaged.",
+                f"{begin(self.where)} is not a ledger, or its file is damaged.",
                 "Check the address; if it is right, restore the file from a backup and run "
                 "`safeside ledger recover`.",
             )
@@ -143,14 +143,14 @@ def _run(connection: sqlite3.Connection, sql: str, values: Sequence[Any]) -> lis
 def exists(where: str) -> LedgerError:
     """A ledger is never made twice."""
     return LedgerError(
-        f"Something exists already at {where}.",
+        f"{begin(where)} cannot be made: there is a file of that name.",
         "Use it as it is, or choose another address: a budget is never reset.",
     )
 
 
 def _cannot_write(where: str, why: str) -> StoreUnavailable:
     return StoreUnavailable(
-        f"{where} cannot be written ({why}).",
+        f"{begin(where)} cannot be written ({why}).",
         "Nothing was spent. Give this user the right to write to the file and its directory, or choose "
         "another place.",
     )

@@ -153,7 +153,7 @@ class Store(ABC):
             version = rows.version()
         if version > len(MIGRATIONS):
             raise StoreUnavailable(
-                f"{self.where} was made by a newer safeside (schema {version}, this one knows "
+                f"{begin(self.where)} was made by a newer safeside (schema {version}, this one knows "
                 f"{len(MIGRATIONS)}).",
                 "Install the newer version of safeside.",
             )
@@ -165,7 +165,7 @@ class Store(ABC):
 def missing(where: str) -> LedgerMissing:
     """There is no ledger; nobody but `ledger create` makes one."""
     return LedgerMissing(
-        f"There is no ledger at {where}.",
+        f"{begin(where)} does not exist.",
         "Check the address. A ledger is made once, with `safeside ledger create`; publishing never makes "
         "one.",
     )
@@ -174,7 +174,7 @@ def missing(where: str) -> LedgerMissing:
 def gone(where: str, why: str) -> StoreUnavailable:
     """The database cannot be reached, or went away on the way."""
     return StoreUnavailable(
-        f"{where} cannot be reached ({why}).",
+        f"{begin(where)} cannot be reached ({why}).",
         "Nothing was published. Bring the database back and run the same command again with the same request "
         "id: what was recorded before it went away is charged once, not twice.",
     )
@@ -183,9 +183,14 @@ def gone(where: str, why: str) -> StoreUnavailable:
 def busy(where: str) -> StoreUnavailable:
     """Somebody else has held the ledger for too long."""
     return StoreUnavailable(
-        f"{where} was busy for {BUSY_SECONDS} seconds.",
+        f"{begin(where)} was busy for {BUSY_SECONDS} seconds.",
         "Nothing was spent. Look for another safeside that hangs, then run the same command again.",
     )
+
+
+def begin(where: str) -> str:
+    """The name of a ledger at the beginning of a sentence."""
+    return where[:1].upper() + where[1:]
 
 
 def quoted(path: Path) -> str:

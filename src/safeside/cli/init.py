@@ -1,0 +1,88 @@
+"""`safeside init`: write safeside.toml."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from safeside.cli.config import FILE, KEY, LEDGER, ROLES, Config
+from safeside.cli.console import out
+from safeside.errors import BadQuestion, CannotWrite
+from safeside.ledger.periods import zone
+
+_ASKED: Final = ("person", "place", "start", "end")
+_DATASET: Final = "visits"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("init")(command)
+
+
+def command(
+    time_zone: Annotated[
+        str | None, typer.Option(help="The time zone of the visits, such as Asia/Tokyo. Never guessed.")
+    ] = None,
+    ledger: Annotated[str, typer.Option(help="A file, or postgresql://...")] = LEDGER,
+    dataset: Annotated[str, typer.Option(help="The dataset's name in the ledger.")] = _DATASET,
+    key: Annotated[str, typer.Option(help="The file of the signing key.")] = KEY,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(help=f"ROLE=NAME for a column of the visits; roles are {', '.join(ROLES)}."),
+    ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Ask nothing; take the options and the defaults.")
+    ] = False,
+) -> None:
+    """Write safeside.toml: columns, time zone, ledger, dataset and key."""
+    path = Path(FILE)
+    if path.exists():
+        raise CannotWrite(f'"{path}" exists already.', "Change it with an editor, or delete it first.")
+    columns = _columns(column or [])
+    if not yes and sys.stdin.isatty():
+        time_zone = typer.prompt("Time zone of the visits (for example Asia/Tokyo)", default=time_zone)
+        ledger = typer.prompt("Ledger (a file, or postgresql://...)", default=ledger)
+        dataset = typer.prompt("Name of the dataset", default=dataset)
+        key = typer.prompt("File of the signing key", default=key)
+        columns = {role: typer.prompt(f"Column with the {role}", default=columns[role]) for role in columns}
+    if time_zone is None:
+        raise BadQuestion(
+            "No time zone is given, and safeside never guesses one.",
+            "Say in which time zone the visits are written: --time-zone Asia/Tokyo, for example.",
+        )
+    config = Config(ledger=ledger, dataset=dataset, key=key, time_zone=zone(time_zone).key, columns=columns)
+    _write(path, config.to_toml())
+    out.print(f"Wrote {path}. Next:")
+    out.print("  safeside key create", highlight=False)
+    out.print(
+        "  safeside ledger create --epsilon E    (the budget: all that will ever be spent)", markup=False
+    )
+
+
+def _columns(given: list[str]) -> dict[str, str]:
+    """Roles and their columns: those given, or else the usual ones under their own names."""
+    columns = {}
+    for text in given:
+        role, equals, name = text.partition("=")
+        if role not in ROLES or not equals or not name:
+            raise BadQuestion(
+                f'"{text}" does not say which column is what.',
+                f"Write ROLE=NAME, for example person=patient_id. Roles: {', '.join(ROLES)}.",
+            )
+        columns[role] = name
+    return columns or {role: role for role in _ASKED}
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise CannotWrite(
+            f'"{path}" cannot be written ({os.strerror(error.errno or 0)}).',
+            "Run `safeside init` in a directory this user may write to.",
+        ) from error

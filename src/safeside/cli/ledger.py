@@ -1,0 +1,179 @@
+"""`safeside ledger`: make a ledger, look at it, check it, mend it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from safeside.cli import ledger_text as text
+from safeside.cli.config import Config, read_config, required
+from safeside.cli.console import VIOLATION, fail, out, print_json
+from safeside.errors import LedgerMissing, LedgerTampered
+from safeside.ledger import Ledger, create_ledger, open_ledger
+
+Where = Annotated[
+    str | None, typer.Option("--ledger", help="A file, or postgresql://...; from safeside.toml if left out.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    commands = typer.Typer(no_args_is_help=True, help="What was asked, what it cost, and what is left.")
+    commands.command("create")(create)
+    commands.command("show")(show)
+    commands.command("history")(history)
+    commands.command("verify")(verify)
+    commands.command("recover")(recover)
+    commands.command("link")(link)
+    app.add_typer(commands, name="ledger")
+
+
+def create(
+    epsilon: Annotated[str, typer.Option(help="All that may ever be spent, written exactly: 10, 0.5, 1/3.")],
+    dataset: Annotated[str | None, typer.Option(help="The dataset's name; from safeside.toml.")] = None,
+    delta: Annotated[str, typer.Option(help="The same for delta; 0 allows no releases with a delta.")] = "0",
+    unit: Annotated[
+        str, typer.Option(help="Whom one budget protects: person, person-day or person-week.")
+    ] = "person",
+    time_zone: Annotated[
+        str | None, typer.Option(help="Where days and weeks begin; from safeside.toml.")
+    ] = None,
+    ledger: Where = None,
+) -> None:
+    """Make a dataset with its budget, and the ledger if there is none yet. Neither can be reset."""
+    config = read_config()
+    url = _url(ledger, config)
+    name = required(dataset, config.dataset, "--dataset", "dataset")
+    with _made_or_opened(url) as book:
+        zone = time_zone or (config.time_zone if unit != "person" else None)
+        book.create_dataset(name, unit, epsilon, delta, timezone=zone)
+        shown = book.show(name)
+        out.print(f"Made the dataset {name} in {book.where}.", markup=False)
+    out.print(text.terms(shown.dataset), markup=False)
+    out.print()
+    out.print("What the people in it are promised:")
+    out.print(shown.promise, markup=False)
+
+
+def show(
+    dataset: Annotated[
+        str | None, typer.Argument(help="One dataset in full; all of them if left out.")
+    ] = None,
+    ledger: Where = None,
+    places: Annotated[
+        bool, typer.Option("--places", help="List every place whose absence may have become known.")
+    ] = False,
+    json: AsJson = False,
+) -> None:
+    """What is left, what is promised, and what may have become known."""
+    with open_ledger(_url(ledger, read_config())) as book:
+        names = [dataset] if dataset else [one.name for one in book.datasets()]
+        shown = [book.show(name) for name in names]
+        identity = {"ledger": book.ledger_id, "events": book.head.number, "head": book.head.digest}
+    if json:
+        print_json({**identity, "datasets": [text.status_json(one) for one in shown]})
+        return
+    out.print(f"Ledger {identity['ledger']}, {identity['events']:,} events.", markup=False)
+    if dataset:
+        text.print_status(shown[0], places=places)
+    else:
+        out.print(text.overview(shown))
+        out.print("Name one to see what is promised and what may have become known.")
+
+
+def history(
+    dataset: Annotated[str | None, typer.Option(help="Only events of this dataset.")] = None,
+    ledger: Where = None,
+    json: AsJson = False,
+) -> None:
+    """Every event, oldest first."""
+    with open_ledger(_url(ledger, read_config())) as book:
+        if dataset is not None:
+            book.dataset(dataset)
+        mine = {one.request for one in book.reservations(dataset)}
+        events = [event for event in book.history() if dataset is None or text.is_of(event, dataset, mine)]
+    if json:
+        print_json([event.to_json() for event in events])
+    else:
+        out.print(text.events_table(events))
+
+
+def verify(ledger: Where = None, json: AsJson = False) -> None:
+    """Read every event from the beginning and check that nothing was altered or forgotten."""
+    try:
+        with open_ledger(_url(ledger, read_config())) as book:
+            number = book.verify()
+            head, forgotten = book.head, book.forgotten()
+    except LedgerTampered as error:
+        raise typer.Exit(_violation(error, json=json)) from None
+    if json:
+        print_json({"intact": not forgotten, "events": number, "head": head.digest, "forgotten": forgotten})
+    else:
+        out.print(f"{number:,} events, each follows the one before. Head: {head.digest}", markup=False)
+    if forgotten:
+        if not json:
+            out.print(text.forgotten(forgotten), markup=False)
+        raise typer.Exit(VIOLATION)
+
+
+def recover(
+    release: Annotated[
+        list[Path] | None, typer.Option(help="A release this ledger may have forgotten; may be repeated.")
+    ] = None,
+    accept_clock: Annotated[
+        bool, typer.Option("--accept-clock", help="The clock is right, though behind the last event.")
+    ] = False,
+    ledger: Where = None,
+    json: AsJson = False,
+) -> None:
+    """Explain what a crash left behind; charge again what a restored ledger has forgotten."""
+    from safeside.releases.release import load
+
+    given = [load(directory).published() for directory in release or ()]
+    with open_ledger(_url(ledger, read_config())) as book:
+        found = book.recover(given, accept_clock=accept_clock)
+    if json:
+        print_json(text.recovery_json(found))
+    else:
+        for line in text.recovery_lines(found):
+            out.print(line, markup=False)
+
+
+def link(
+    first: Annotated[str, typer.Argument(help="A dataset.")],
+    second: Annotated[str, typer.Argument(help="Another with the same people.")],
+    ledger: Where = None,
+) -> None:
+    """Say that two datasets hold the same people: they then share the smaller budget, for good."""
+    with open_ledger(_url(ledger, read_config())) as book:
+        members = book.link(first, second)
+        shown = book.show(first)
+    out.print(f"{', '.join(members)} share one budget from now on.", markup=False)
+    out.print(text.overview([shown]))
+
+
+def _url(option: str | None, config: Config) -> str:
+    return required(option, config.ledger, "--ledger", "ledger")
+
+
+@contextmanager
+def _made_or_opened(url: str) -> Iterator[Ledger]:
+    try:
+        book = open_ledger(url)
+    except LedgerMissing:
+        book = create_ledger(url)
+    with book:
+        yield book
+
+
+def _violation(error: LedgerTampered, *, json: bool) -> int:
+    if json:
+        print_json({"intact": False, "problem": error.what, "do": error.do})
+    else:
+        fail(error)
+    return VIOLATION

@@ -1,0 +1,241 @@
+"""How a ledger is put in words, tables and JSON. Amounts are printed in full, never rounded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from safeside.cli.console import out
+from safeside.exact import show
+from safeside.ledger import Budget, Dataset, Event, Recovery, Reservation, Status, events
+from safeside.ledger.periods import word
+from safeside.privacy.guarantee import Unit
+
+
+def terms(dataset: Dataset) -> str:
+    """A dataset's budget in one line."""
+    each = "" if dataset.unit is Unit.PERSON else f" for each {word(dataset.unit)} in {dataset.timezone}"
+    return f"Budget{each}: {amount(dataset.cap)}."
+
+
+def amount(budget: Budget) -> str:
+    """An epsilon, and a delta if there is one."""
+    delta = f", delta {show(budget.delta)}" if budget.delta else ""
+    return f"epsilon {show(budget.epsilon)}{delta}"
+
+
+def _table(*headers: str) -> Table:
+    return Table(*headers, box=None, pad_edge=False)
+
+
+def _row(table: Table, *cells: str) -> None:
+    """A row of plain text: a bracket in a name is a bracket."""
+    table.add_row(*map(Text, cells))
+
+
+def overview(shown: list[Status]) -> Table:
+    """One line for each dataset."""
+    table = _table("dataset", "unit", "budget", "least left", "releases", "shares with")
+    for one in shown:
+        unfinished = f" ({one.unfinished:,} unfinished)" if one.unfinished else ""
+        _row(
+            table,
+            one.dataset.name,
+            str(one.dataset.unit),
+            amount(one.cap),
+            amount(one.remaining),
+            f"{one.releases:,}{unfinished}",
+            ", ".join(one.shares_with),
+        )
+    return table
+
+
+def print_status(one: Status, *, places: bool) -> None:
+    """One dataset in full."""
+    if one.forgotten:
+        out.print(forgotten(one.forgotten), markup=False, style="bold red")
+    out.print(f"Dataset {one.dataset.name}. {terms(one.dataset)}", markup=False)
+    if one.shares_with:
+        shared = ", ".join(one.shares_with)
+        out.print(f"Shares a budget of {amount(one.cap)} with {shared}.", markup=False)
+    out.print(_periods(one))
+    out.print(f"{one.releases:,} published, {one.unfinished:,} paid for and unfinished.", markup=False)
+    if one.returned:
+        out.print(f"Sparse releases returned epsilon {show(one.returned)}, which can be spent again.")
+    if one.last is not None:
+        out.print(_more(one), markup=False)
+    for sentence in (*one.sentences, one.promise):
+        out.print()
+        out.print(sentence, markup=False)
+    if one.leaks:
+        out.print()
+        out.print("That a person was not at one of these places then may have become known:")
+        out.print(_leaks(one))
+    if places:
+        for leak in one.leaks:
+            for target in leak.targets:
+                out.print(f"{leak.window}\t{target}", markup=False)
+
+
+def _periods(one: Status) -> Table:
+    table = _table("all time" if one.dataset.unit is Unit.PERSON else word(one.dataset.unit), "spent", "left")
+    for period in one.periods:
+        _row(table, period.name, amount(period.spent), amount(period.remaining))
+    return table
+
+
+def _more(one: Status) -> str:
+    assert one.last is not None
+    many = f"{one.more_like_last:,} more releases like the last ({amount(one.last.charged)}) would fit"
+    if one.more_in_fresh_period is None:
+        return f"{many}."
+    unit = word(one.dataset.unit)
+    return f"{many} in the same {unit}, {one.more_in_fresh_period:,} in a {unit} not asked about yet."
+
+
+def _leaks(one: Status) -> Table:
+    table = _table("when", "places", "releases")
+    for leak in one.leaks:
+        _row(table, leak.window, f"{len(leak.targets):,}", f"{leak.releases:,}")
+    return table
+
+
+def forgotten(number: int) -> str:
+    """The warning of a ledger that was restored or copied."""
+    events_ = "event" if number == 1 else "events"
+    return (
+        f"This ledger has forgotten {number:,} {events_} that it once held. Nothing can be published until "
+        "`safeside ledger recover` was run."
+    )
+
+
+def events_table(history: list[Event]) -> Table:
+    """The history, a line for each event."""
+    table = _table("event", "time (UTC)", "kind", "what")
+    for event in history:
+        moment = event.time.strftime("%Y-%m-%d %H:%M:%S")
+        _row(table, str(event.number), moment, event.what.kind, describe(event))
+    return table
+
+
+def describe(event: Event) -> str:
+    """An event in a few words."""
+    match event.what:
+        case events.LedgerCreated(ledger=ledger):
+            return ledger
+        case events.DatasetCreated() as what:
+            return (
+                f"{what.name}: {amount(Budget(epsilon=what.epsilon, delta=what.delta))} for each {what.unit}"
+            )
+        case events.Reserved() | events.Recharged() as what:
+            return (
+                f"{what.request}: {amount(Budget(epsilon=what.epsilon, delta=what.delta))} of {what.dataset}"
+            )
+        case events.Committed(request=request, manifest=manifest):
+            return f"{request}: release {manifest[:16]}"
+        case events.Returned(request=request, epsilon=epsilon):
+            return f"{request}: epsilon {show(epsilon)}"
+        case (
+            events.Withdrawn(request=request, reason=reason) | events.Refused(request=request, reason=reason)
+        ):
+            return f"{request}: {reason}"
+        case events.Linked(first=first, second=second):
+            return f"{first} and {second} hold the same people"
+        case events.Adopted(what=kind):
+            return f"a lost {kind}"
+        case events.ClockSet(reason=reason):
+            return reason
+        case _:
+            return ""
+
+
+def is_of(event: Event, dataset: str, requests: set[str]) -> bool:
+    """Whether an event concerns a dataset, whose requests these are."""
+    what = event.what
+    names = {getattr(what, name, None) for name in ("dataset", "name", "first", "second")}
+    return dataset in names or getattr(what, "request", None) in requests
+
+
+def recovery_lines(found: Recovery) -> Iterator[str]:
+    """What recovering did and found, in sentences."""
+    if found.clock_set:
+        yield "The clock is accepted as right."
+    if found.restored:
+        yield f"Put back {found.restored:,} events exactly as they were."
+    for one in found.recharged:
+        yield f"Charged again: {_request(one)}."
+    for request, epsilon in found.returned:
+        yield f"Returned epsilon {show(epsilon)} that the release {request} did not use."
+    for one in found.unfinished:
+        yield (
+            f"Unfinished: {_request(one)}. It was paid for before the data was read, and no release was "
+            "committed: publishing stopped on the way. Run the same `safeside publish` again to finish it; "
+            "it is not charged twice. Otherwise it stays spent, because nobody can know what was seen."
+        )
+    if not (found.restored or found.recharged or found.returned or found.unfinished or found.clock_set):
+        yield "Nothing to recover: every reservation has its release, and no event was forgotten."
+
+
+def _request(one: Reservation) -> str:
+    when = one.time.strftime("%Y-%m-%d %H:%M UTC")
+    return f"{one.request} ({amount(one.charged)} of {one.dataset}, reserved {when}, event {one.number})"
+
+
+def recovery_json(found: Recovery) -> dict[str, Any]:
+    """The same for programs."""
+    return {
+        "restored": found.restored,
+        "clock_set": found.clock_set,
+        "recharged": [_reservation(one) for one in found.recharged],
+        "returned": [{"request": request, "epsilon": show(epsilon)} for request, epsilon in found.returned],
+        "unfinished": [_reservation(one) for one in found.unfinished],
+    }
+
+
+def status_json(one: Status) -> dict[str, Any]:
+    """A dataset's account for programs; every amount is exact text."""
+    return {
+        "dataset": one.dataset.name,
+        "unit": str(one.dataset.unit),
+        "time_zone": one.dataset.timezone,
+        "cap": _budget(one.cap),
+        "standing": _budget(one.standing),
+        "remaining": _budget(one.remaining),
+        "periods": [
+            {"period": period.name, "spent": _budget(period.spent), "remaining": _budget(period.remaining)}
+            for period in one.periods
+        ],
+        "shares_with": list(one.shares_with),
+        "releases": one.releases,
+        "unfinished": one.unfinished,
+        "returned": show(one.returned),
+        "last": None if one.last is None else _reservation(one.last),
+        "more_like_last": one.more_like_last,
+        "more_in_fresh_period": one.more_in_fresh_period,
+        "guarantee": list(one.sentences),
+        "promise": one.promise,
+        "leaks": [
+            {"window": leak.window, "releases": leak.releases, "targets": list(leak.targets)}
+            for leak in one.leaks
+        ],
+        "forgotten": one.forgotten,
+    }
+
+
+def _budget(budget: Budget) -> dict[str, str]:
+    return {"epsilon": show(budget.epsilon), "delta": show(budget.delta)}
+
+
+def _reservation(one: Reservation) -> dict[str, Any]:
+    return {
+        "request": one.request,
+        "dataset": one.dataset,
+        "event": one.number,
+        "stage": str(one.stage),
+        "manifest": one.manifest,
+        "charged": _budget(one.charged),
+        "kind": str(one.cost.kind),
+    }
