@@ -8,6 +8,7 @@ decide is repeated at twice the precision. Nothing here is ever rounded in a dir
 from __future__ import annotations
 
 import math
+import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -26,8 +27,12 @@ Term = Callable[[], Ball]
 
 PMF_BITS: Final = 256
 """Precision at which probabilities are evaluated for audits and reports."""
+_MOST_DIGITS: Final = 600
+"""Digits a number may have before or after the point; a float has 324 at most."""
 _FIRST_BITS: Final = 128
 _MOST_BITS: Final = 1 << 20
+
+_EXPONENT: Final = re.compile(r"[eE][-+]?([\d_]+)")
 
 # The library's working precision is one global setting, so only one thread may work at a time.
 _lock = threading.RLock()
@@ -45,25 +50,60 @@ def exact(value: Number, name: str = "the number") -> Fraction:
             raise BadNumber(f"{name} is {value}.", f"Give {name} as a finite number.")
         return Fraction(repr(float(value)))
     if isinstance(value, str):
-        try:
-            return Fraction(value.strip())
-        except (ValueError, ZeroDivisionError):
-            raise BadNumber(
-                f"{name} is not a number that can be read exactly.",
-                f"Write {name} as a decimal (0.1), in scientific notation (1e-6) or as a fraction (1/3).",
-            ) from None
+        return _short(_read(value.strip(), name), name)
     if isinstance(value, Decimal):
         if not value.is_finite():
             raise BadNumber(f"{name} is {value}.", f"Give {name} as a finite number.")
-        return Fraction(value)
+        if abs(value.adjusted()) > _MOST_DIGITS:
+            raise _too_long(name)
+        return _short(Fraction(value), name)
     if isinstance(value, Fraction):
-        return value
-    if isinstance(value, int) or hasattr(value, "__index__"):
-        return Fraction(int(value))
+        return _short(value, name)
+    number = _index(value)
+    if number is not None:
+        return _short(Fraction(number), name)
     raise BadNumber(
         f"{name} is a {type(value).__name__}.",
         f"Give {name} as an int, a decimal string, a Decimal, a Fraction or a float.",
     )
+
+
+def _read(text: str, name: str) -> Fraction:
+    # Looked at first: 1e999999999 is short to write and would take hours to hold exactly.
+    exponent = _EXPONENT.search(text)
+    if len(text) > 2 * _MOST_DIGITS or (exponent and int(exponent[1].replace("_", "") or 0) > _MOST_DIGITS):
+        raise _too_long(name)
+    try:
+        return Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        raise BadNumber(
+            f"{name} is not a number that can be read exactly.",
+            f"Write {name} as a decimal (0.1), in scientific notation (1e-6) or as a fraction (1/3).",
+        ) from None
+
+
+def _short(number: Fraction, name: str) -> Fraction:
+    """The number, unless it is too long to be shown in full."""
+    if max(abs(number.numerator), number.denominator) >= 10**_MOST_DIGITS:
+        raise _too_long(name)
+    return number
+
+
+def _too_long(name: str) -> BadNumber:
+    return BadNumber(
+        f"{name} has more than {_MOST_DIGITS} digits.",
+        f"Give {name} with at most {_MOST_DIGITS} digits before and after the point.",
+    )
+
+
+def _index(value: object) -> int | None:
+    """A whole number of any kind as an int; None for anything else, arrays and truth values among it."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        return None
+    try:
+        return int(value.__index__())
+    except TypeError:
+        return None
 
 
 def positive(value: Number, name: str) -> Fraction:
@@ -107,9 +147,9 @@ def beta(value: Number) -> Fraction:
 
 def whole(value: object, name: str, *, least: int = 0) -> int:
     """A whole number that is at least `least`; a threshold, a number of people, a sensitivity."""
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
+    number = _index(value)
+    if number is None:
         raise BadNumber(f"{name} is a {type(value).__name__}.", f"Give {name} as a whole number.")
-    number = int(value.__index__())
     if number < least:
         raise BadNumber(f"{name} is {number}.", f"Give {name} as a whole number of at least {least}.")
     return number

@@ -71,6 +71,16 @@ def test_what_would_be_enough() -> None:
     assert plan(at_most=5, epsilon="0.1", want_beta=1).enough_epsilon is None
 
 
+def test_an_epsilon_that_no_noise_can_have_is_not_offered() -> None:
+    assert plan(at_most=0, epsilon=1, want_beta=1 - Fraction(1, 10**30)).enough_epsilon is None
+    assert plan(at_most=10**9, epsilon=1).enough_epsilon == Fraction(1, 10**6)
+
+
+def test_the_sentence_names_whose_step_is_hidden() -> None:
+    assert "one person added or removed" in plan(at_most=12, epsilon=1, delta="1e-4").sentence()
+    assert "one person added or removed" in plan(at_most=50, epsilon=1, alpha="0.01").sentence()
+
+
 @pytest.mark.parametrize(
     ("value", "shown"),
     [

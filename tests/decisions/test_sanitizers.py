@@ -140,11 +140,11 @@ def test_padded_counts_use_their_own_law() -> None:
 def test_sparse_answers_become_states(mechanism: SAGeo | SALap) -> None:
     """Quiet, an alarm far above, an alarm, and what was not reached."""
     sparse = mechanism.release([0, 900, 45, 7], [40, 20, 44, 3])
-    states = decide_sparse(sparse, [40, 20, 44, 3], 1, "0.001").tolist()
+    states = decide_sparse(sparse, 1, "0.001").tolist()
     assert states[:2] == [State.AT_MOST, State.AT_LEAST]
     assert states[2] in {State.UNCLEAR, State.AT_LEAST}
     assert states[3] == State.NOT_ASKED
-    assert decide_sparse(sparse, [40, 20, 44, 3], 1).tolist()[1] == State.UNCLEAR
+    assert decide_sparse(sparse, 1).tolist()[1] == State.UNCLEAR
 
 
 @pytest.mark.parametrize("grid", ["1", "1/16"])
@@ -161,3 +161,15 @@ def test_sparse_at_least_errs_with_at_most_alpha_for_each_query_asked(grid: str)
             if alarm is not None and (not hasattr(alarm, "numerator") or alarm * steps >= 2 * steps + m):
                 wrong += float(mass.mid())
     assert 0.02 < wrong <= 0.05
+
+
+def test_quiet_is_read_at_the_threshold_it_was_released_with() -> None:
+    """A release carries its thresholds: there is no way to read "at most 1" from a quiet "at most 40"."""
+    sparse = SAGeo(epsilon_each=1).release([3, 3], [40, 50])
+    assert sparse.at_most.tolist() == [40, 50]
+    assert decide_sparse(sparse, 1).tolist() == [State.AT_MOST, State.AT_MOST]
+
+
+def test_coins_do_nothing_where_the_margin_is_1() -> None:
+    assert margin(3, "0.5") == 1
+    assert decide([6, 5], 5, 3, "0.5", coins=np.ones(2, dtype=np.bool_)).tolist() == ["at_least", "at_most"]

@@ -11,7 +11,10 @@ import pytest
 from scipy.optimize import linprog
 from tests.mechanisms.worlds import needed_delta
 
+from safeside import exact
+from safeside.exact import ball, exp, precision
 from safeside.mechanisms import OptimalDecision, virtual_beta
+from safeside.mechanisms.decision import climb
 from safeside.noise.entropy import simulated_entropy
 from safeside.privacy.guarantee import Direction, Neighbours
 
@@ -100,3 +103,25 @@ def test_the_papers_competitor_is_its_inequality() -> None:
         value
     )
     assert virtual_beta(steps=0, epsilon=1, delta="0.1") == 0
+
+
+@pytest.mark.parametrize(("epsilon", "delta", "alpha"), [*SETTINGS, (0.01, 0.3, 0.0), (3.0, 1e-100, 0.0)])
+def test_the_closed_form_is_the_recursion(epsilon: float, delta: float, alpha: float) -> None:
+    rate, slack, wrong = (exact.exact(one) for one in (epsilon, delta, alpha))
+    with precision(512):
+        b = ball(wrong)
+        for k in range(60):
+            closed = climb(k, rate, slack, wrong)
+            assert closed.overlaps(b)
+            assert closed.rad() <= ball(Fraction(1, 2**300)) * closed.mid()
+            b = (exp(rate) * b + ball(slack)).min(1 - exp(-rate) * (1 - b - ball(slack))).min(ball(1))
+
+
+def test_a_threshold_may_be_as_large_as_it_likes() -> None:
+    assert OptimalDecision(epsilon=1, delta="1e-6").beta(2**62, 0) == 1
+    assert OptimalDecision(epsilon=1, delta=0, alpha="0.01").beta(2**62, 0) > ball(Fraction(999, 1000))
+    assert OptimalDecision(epsilon=1, delta=0).beta(2**62, 0) == 0
+    assert OptimalDecision(epsilon=1, delta="0.01").release([0, 5], [10**9, 4]).values.tolist() == [
+        True,
+        False,
+    ]

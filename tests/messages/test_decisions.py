@@ -8,12 +8,23 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from safeside.cli.plan import draw
-from safeside.decisions import decide, margin, needed_epsilon_adp, needed_epsilon_dp, plan, sanitizer
+from safeside.decisions import (
+    decide,
+    decide_sparse,
+    margin,
+    needed_epsilon_adp,
+    needed_epsilon_dp,
+    plan,
+    sanitizer,
+)
 from safeside.decisions import smallest_epsilon as smallest
-from safeside.errors import BadNumber, BadQuestion, CannotWrite, MissingExtra, SafesideError
+from safeside.errors import BadCounts, BadNumber, BadQuestion, CannotWrite, MissingExtra, SafesideError
+from safeside.mechanisms import SparseVector
+from safeside.privacy.guarantee import Direction
 
 LAW = {z: Fraction(1, 21) for z in range(21)}
 
@@ -60,6 +71,38 @@ LAW = {z: Fraction(1, 21) for z in range(21)}
             BadNumber,
             "at_most has 2 values for 1 places.",
             "Give at_most once",
+        ),
+        (
+            lambda: decide(np.array([2**63 + 5], dtype=np.uint64), 5, 1),
+            BadCounts,
+            "The published values are not 64-bit whole numbers.",
+            "Give them as they were published",
+        ),
+        (lambda: decide(np.array([np.nan]), 5, 1), BadCounts, "not 64-bit whole numbers", "Give them"),
+        (lambda: decide([5.9], 5, 1), BadCounts, "not 64-bit whole numbers", "Give them"),
+        (
+            lambda: decide([5], 5, 1, "0.1", direction=Direction.INCREASING, coins=np.array([True])),
+            BadNumber,
+            "Coins were given that do not belong to these values.",
+            "Give one coin of boundary_coins for each value of a decreasing count, or none.",
+        ),
+        (
+            lambda: decide([5, 6], 5, 1, "0.1", coins=np.array([True])),
+            BadNumber,
+            "Coins were given",
+            "Give one",
+        ),
+        (
+            lambda: decide_sparse(SparseVector(epsilon=1).release([3], 40), 1),
+            BadQuestion,
+            "Quiet answers of svt may be wrong and cannot be called certain.",
+            "Read decisions from SAGeo or SALap",
+        ),
+        (
+            lambda: plan(at_most=5, epsilon=60),
+            BadNumber,
+            "The rate epsilon/sensitivity is 60.",
+            "Give at most 50",
         ),
         (lambda: margin(0, "0.1"), BadNumber, "rate is 0.", "Give rate above zero."),
     ],

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pytest
 
 from safeside import exact as ex
@@ -43,6 +44,14 @@ from safeside.errors import BadNumber, SafesideError
         ),
         (ex.epsilon, None, "epsilon is a NoneType.", "Give epsilon as an int, a decimal string"),
         (ex.epsilon, [1], "epsilon is a list.", "Give epsilon as an int, a decimal string"),
+        (ex.epsilon, np.array([1, 2]), "epsilon is a ndarray.", "Give epsilon as an int, a decimal string"),
+        (ex.epsilon, np.True_, "epsilon is a bool.", "Give epsilon as an int, a decimal string"),
+        (ex.epsilon, "-1e5000", "epsilon has more than 600 digits.", "Give epsilon with at most 600 digits"),
+        (ex.epsilon, "1e999999999", "epsilon has more than 600 digits.", "Give epsilon with at most 600"),
+        (ex.epsilon, "1e9_99999999", "epsilon has more than 600 digits.", "Give epsilon with at most 600"),
+        (ex.epsilon, "1/" + "3" * 2000, "epsilon has more than 600 digits.", "Give epsilon with at most 600"),
+        (ex.epsilon, Decimal("1e-99999"), "epsilon has more than 600 digits.", "Give epsilon with at most"),
+        (ex.epsilon, -(10**600), "epsilon has more than 600 digits.", "Give epsilon with at most 600 digits"),
         (ex.delta, 1, "delta is 1.", "Give delta at least 0 and below 1."),
         (ex.delta, -1e-9, "delta is -0.000000001.", "Give delta at least 0 and below 1."),
         (ex.alpha, "1.5", "alpha is 1.5.", "Give alpha at least 0 and below 1."),
@@ -66,6 +75,8 @@ def test_whole_numbers() -> None:
         ex.whole(-1, "t")
     with pytest.raises(BadNumber, match="t is a bool"):
         ex.whole(True, "t")
+    with pytest.raises(BadNumber, match="t is a ndarray"):
+        ex.whole(np.array([1, 2]), "t")
 
 
 def test_every_error_is_in_the_tree() -> None:

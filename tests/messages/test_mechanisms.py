@@ -281,8 +281,22 @@ def test_thresholds(at_most: Any, what: str, do: str) -> None:
             lambda: UtilityOptimised(epsilon=1, sensitive=()),
             BadNumber,
             "No value is sensitive, or a value is listed twice.",
-            "List at least one sensitive value, and each value once.",
+            "List at least one sensitive value, and each value once, under a name of its own.",
         ),
+        (
+            lambda: UtilityOptimised(epsilon=1, sensitive=("a",), other=(1, "1")),
+            BadNumber,
+            "No value is sensitive, or a value is listed twice.",
+            "under a name of its own",
+        ),
+        (
+            lambda: AGeo(epsilon=1).upper_bound([2.9]),
+            BadCounts,
+            "The published values are not 64-bit whole numbers.",
+            "Give them as they were published; values on a finer grid are read by their own mechanism.",
+        ),
+        (lambda: AGeo(epsilon=1).interval(np.array([np.nan]), "0.9"), BadCounts, "not 64-bit whole", "Give"),
+        (lambda: AGeo(epsilon=1).estimate([True]), BadCounts, "not 64-bit whole", "Give"),
         (
             lambda: UtilityOptimised(epsilon=1, sensitive=("a",)).respond(["b"]),
             BadCounts,

@@ -58,6 +58,16 @@ CASES: list[tuple[Callable[[], object], type[SafesideError], str, str]] = [
         "Declare a proposition of this name first.",
     ),
     (
+        lambda: d.direction_of(
+            d.any_of(("a",)),
+            Policy(propositions=frozenset({"not a"})),
+            written={"not a": lambda vector: vector["a"]},
+        ),
+        PrivacyError,
+        "The proposition 'not a' was written out, and it already says something of the atom.",
+        "Give a proposition that is no atom and no atom's negation a name of its own.",
+    ),
+    (
         lambda: explain("adpset"),
         UnknownPolicy,
         "There is no definition called 'adpset'.",

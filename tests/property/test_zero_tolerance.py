@@ -109,7 +109,7 @@ def test_quiet_is_never_wrong(
         sparse = mechanism.release(counts, limits)
         loud = sparse.answers == Answer.ALARM
         assert (sparse.values[loud] >= counts[loud] * mechanism.steps).all()
-        states = decide_sparse(sparse, limits, epsilon)
+        states = decide_sparse(sparse, epsilon)
         assert not ((states == State.AT_MOST) & (counts > limits)).any()
 
 

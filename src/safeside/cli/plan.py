@@ -67,7 +67,8 @@ def command(
         print_json(as_json(made))
         return
     out.print(_table(made))
-    out.print(made.sentence(), markup=False)
+    # On a terminal wrapped between words; piped, one line.
+    out.print(made.sentence(), markup=False, soft_wrap=not out.is_terminal)
     if plot is not None:
         out.print(f"Picture: {plot}", markup=False)
 

@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from safeside import exact
-from safeside.decisions.bounds import smallest_epsilon
+from safeside.decisions.bounds import approximate_dp, smallest_epsilon
 from safeside.decisions.sanitizers import beta_at_most
 from safeside.errors import BadQuestion
 from safeside.exact import Ball, Number, ball, lower, show
 from safeside.mechanisms.counts import people_counts, thresholds_for
-from safeside.mechanisms.decision import climbing
 from safeside.mechanisms.sparse import SparseQueries
+from safeside.noise.geometric import LEAST_RATE, MOST_RATE, require_rate
 
 _MOST_ROWS: Final = 41
 
@@ -68,7 +68,7 @@ class Plan:
     recommended: Definition | None
     """None where no definition reaches the wanted beta at the declared count."""
     enough_epsilon: Fraction | None
-    """The least epsilon (rounded up) with which ADP does; None where beta = 1 is wanted."""
+    """The least epsilon (rounded up) with which ADP does; None where no noise that can be drawn does."""
 
     @property
     def declared(self) -> Row:
@@ -93,12 +93,12 @@ class Plan:
         wrong = "never wrong" if self.alpha == 0 else f"wrong with probability at most {show(self.alpha)}"
         if self.recommended is Definition.DP:
             return (
-                f"Use {show(self.epsilon)}-DP (the optimal decision): it is the strongest definition, says "
+                f"Use {show(self.epsilon)}-DP (the optimal decision, with one person added or removed): it is the strongest definition, says "
                 f"{what} with probability {beta} {where}, and is {wrong}."
             )
         if self.recommended is Definition.APPROXIMATE_DP:
             return (
-                f"Use ({show(self.epsilon)}, {show(self.delta)})-DP (the optimal decision): it is the "
+                f"Use ({show(self.epsilon)}, {show(self.delta)})-DP (the optimal decision, with one person added or removed): it is the "
                 f"strongest definition that is enough, says {what} with probability {beta} {where}, and is "
                 f"{wrong}."
             )
@@ -140,6 +140,8 @@ def plan(
     budget, slack = exact.epsilon(epsilon), exact.delta(delta)
     wrong, wanted = exact.alpha(alpha), exact.beta(want_beta)
     parts = exact.whole(sensitivity, "sensitivity", least=1)
+    # What no release could draw is not planned.
+    require_rate(budget / parts)
     rows = _rows(_spread(limit, truth), limit, budget / parts, slack / parts, wrong)
     declared = next(row for row in rows if row.count == truth)
     enough = [one for one in Definition if lower(declared.beta(one)) >= wanted]
@@ -153,10 +155,15 @@ def plan(
         sensitivity=parts,
         rows=rows,
         recommended=enough[0] if enough else None,
-        enough_epsilon=None
-        if wanted == 1
-        else smallest_epsilon(at_most=limit, beta=wanted, count=truth, sensitivity=parts),
+        enough_epsilon=_enough_epsilon(limit, wanted, truth, parts),
     )
+
+
+def _enough_epsilon(limit: int, wanted: Fraction, truth: int, parts: int) -> Fraction | None:
+    if wanted == 1:
+        return None
+    least = smallest_epsilon(at_most=limit, beta=wanted, count=truth, sensitivity=parts)
+    return None if least > MOST_RATE * parts else max(least, LEAST_RATE * parts)
 
 
 def expected_beta(counts: ArrayLike, at_most: ArrayLike, beta: Callable[[int], Ball]) -> Ball | None:
@@ -196,31 +203,18 @@ def expected_beta_sparse(
 def _rows(
     counts: list[int], limit: int, epsilon: Fraction, delta: Fraction, alpha: Fraction
 ) -> tuple[Row, ...]:
-    wanted = {limit + 1 - count for count in counts}
-    with exact.precision(exact.PMF_BITS):
-        pure = _at(wanted, epsilon, Fraction(0), alpha)
-        approximate = _at(wanted, epsilon, delta, alpha)
+    def best(count: int, slack: Fraction) -> Ball:
+        return approximate_dp(steps=limit + 1 - count, epsilon=epsilon, delta=slack, alpha=alpha)
+
     return tuple(
         Row(
             count=count,
             adp=beta_at_most(limit, count, epsilon),
-            dp=pure[limit + 1 - count],
-            approximate_dp=approximate[limit + 1 - count],
+            dp=best(count, Fraction(0)),
+            approximate_dp=best(count, delta),
         )
         for count in counts
     )
-
-
-def _at(steps: set[int], epsilon: Fraction, delta: Fraction, alpha: Fraction) -> dict[int, Ball]:
-    found: dict[int, Ball] = {}
-    for k, b in enumerate(climbing(epsilon, delta, alpha)):
-        if b == 1:
-            return found | dict.fromkeys(steps - found.keys(), b)
-        if k in steps:
-            found[k] = b
-        if len(found) == len(steps):
-            return found
-    raise AssertionError("the climb has no end")
 
 
 def _spread(limit: int, declared: int) -> list[int]:

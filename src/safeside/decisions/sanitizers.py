@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from safeside import exact
 from safeside.decisions.states import State
+from safeside.errors import BadNumber, BadQuestion
 from safeside.exact import Ball, Number, Term, ball, evaluate, exp
-from safeside.mechanisms.counts import thresholds_for
+from safeside.mechanisms.counts import published_values, thresholds_for
 from safeside.mechanisms.laws import Law, Up, law_of
 from safeside.mechanisms.sequences import Answer
 from safeside.mechanisms.sparse import Sparse
@@ -66,28 +67,44 @@ def decide_by_law(
     coins: NDArray[np.bool_] | None = None,
 ) -> States:
     """As `decide`, for any mechanism that adds noise of a known law (`mechanism.law`)."""
-    values = np.asarray(z, dtype=np.int64).reshape(-1)
+    values = published_values(z).reshape(-1)
     limits = thresholds_for(values.size, at_most)
     error = Fraction(0) if alpha is None else exact.alpha(alpha)
     up, down = law.margin_up(error), law.margin_down(error)
     codes = np.zeros(values.size, dtype=np.int8)
     if up is not None:
-        reach = values if coins is None else values + coins
+        reach = values if coins is None else values + _useful(coins, values.size, law, up)
         codes[reach >= limits + up] = _AT_LEAST
     if down is not None:
         codes[values <= limits + 1 - down] = _AT_MOST
     if people is not None:
-        codes[limits >= people] = _AT_MOST
+        codes[limits >= exact.whole(people, "people")] = _AT_MOST
     return _NAMES[codes]
 
 
-def decide_sparse(sparse: Sparse, at_most: ArrayLike, rate: Number, alpha: Number | None = None) -> States:
-    """The state of each query of a sparse release, at the thresholds it was released with.
+def _useful(coins: NDArray[np.bool_], number: int, law: Law, margin: int) -> NDArray[np.bool_]:
+    """The boundary's coins, which only noise that goes up without end has, and only at a margin above 1."""
+    if not isinstance(law, Up) or coins.dtype != np.bool_ or coins.shape != (number,):
+        raise BadNumber(
+            "Coins were given that do not belong to these values.",
+            "Give one coin of boundary_coins for each value of a decreasing count, or none.",
+        )
+    return coins & (margin > 1)
 
-    Quiet is AT_MOST. An alarm is AT_LEAST where it is m or more above t; that errs with at most alpha for
-    each query *asked*, not for each alarm shown. `rate` is the noise's for one person, epsilon_each.
+
+def decide_sparse(sparse: Sparse, rate: Number, alpha: Number | None = None) -> States:
+    """The state of each query of a sparse release, at the threshold it was released with and at no other.
+
+    Quiet is AT_MOST; it says nothing of a smaller t. An alarm is AT_LEAST where it is m or more above t; that
+    errs with at most alpha for each query *asked*, not for each alarm shown. `rate` is the noise's for one
+    person: epsilon_each, divided by the largest sensitivity that a query was given.
     """
-    limits = thresholds_for(sparse.values.size, at_most)
+    if sparse.guarantee.direction is not Direction.DECREASING:
+        raise BadQuestion(
+            f"Quiet answers of {sparse.mechanism} may be wrong and cannot be called certain.",
+            "Read decisions from SAGeo or SALap; of the sparse vector technique only its own alpha holds.",
+        )
+    limits = sparse.at_most
     steps = sparse.step.denominator
     reach = margin(exact.positive(rate, "rate") / steps, alpha)
     codes = np.full(limits.size, _UNCLEAR, dtype=np.int8)

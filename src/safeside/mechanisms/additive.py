@@ -17,15 +17,15 @@ from safeside import exact
 from safeside.errors import BadNumber
 from safeside.exact import Ball, Number, evaluate
 from safeside.mechanisms.bayes import Loss, best_guess, posterior
-from safeside.mechanisms.counts import people_counts
+from safeside.mechanisms.counts import people_counts, published_values
 from safeside.mechanisms.laws import Both, Integers, Law, law_of
 from safeside.mechanisms.noisy import Noisy, Tail, source
 from safeside.noise.entropy import Entropy
 from safeside.privacy.guarantee import Direction, Guarantee, Neighbours
 from safeside.privacy.policy import Policy
 
-NOT_COUNTED: Final = Policy(propositions=frozenset({"not counted"}))
-"""The policy of one count when none is named: that you are not among those counted may leak."""
+NOT_COUNTED: Final = Policy(propositions=frozenset({"not counted, for each of the counts"}))
+"""The policy when none is named: of each count, that you are not among those counted may leak."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +116,7 @@ class Additive:
         """A bound the true count is never below, or None where noise may rise without end."""
         if self.law.most is None:
             return None
-        return np.maximum(0, np.asarray(z, dtype=np.int64) - self.law.most)
+        return np.maximum(0, published_values(z) - self.law.most)
 
     def interval(self, z: ArrayLike, confidence: Number) -> tuple[Integers, Integers]:
         """Bounds that hold the true count with at least this probability, fixed before looking.
@@ -131,7 +131,7 @@ class Additive:
 
     def estimate(self, z: ArrayLike) -> NDArray[np.float64]:
         """The unbiased estimate. Where one-sided noise passes a public bound, the bound itself is."""
-        values, law = np.asarray(z, dtype=np.int64), self.law
+        values, law = published_values(z), self.law
         guess: NDArray[np.float64] = values.astype(np.float64) - float(self.bias.mid())
         # Only noise without end on that side has no memory, on which this rests (docs/proofs/ageo.md).
         if law.least is not None and law.most is None and self.people is not None:
@@ -166,7 +166,7 @@ class Additive:
         return number
 
     def _clip(self, z: ArrayLike) -> Integers:
-        values = np.asarray(z, dtype=np.int64)
+        values = published_values(z)
         if self.law.least is None:
             values = np.maximum(values, 0)
         return values if self.people is None else np.minimum(values, self.people)

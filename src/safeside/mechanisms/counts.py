@@ -55,6 +55,17 @@ def thresholds_for(number: int, at_most: ArrayLike, *, name: str = "at_most") ->
     return np.broadcast_to(array.astype(np.int64, copy=False), (number,))
 
 
+def published_values(z: ArrayLike) -> NDArray[np.int64]:
+    """What was published, as int64 of the same shape; a value that is not whole would be rounded down."""
+    values = np.asarray(z)
+    if values.dtype.kind not in "iu" or (values.size and int(values.max()) > np.iinfo(np.int64).max):
+        raise BadCounts(
+            "The published values are not 64-bit whole numbers.",
+            "Give them as they were published; values on a finer grid are read by their own mechanism.",
+        )
+    return values.astype(np.int64, copy=False)
+
+
 def truth_values(values: ArrayLike) -> NDArray[np.bool_]:
     """Answers of people, yes or no, as a vector."""
     array = np.asarray(values)

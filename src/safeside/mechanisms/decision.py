@@ -6,11 +6,10 @@ both inequalities of the definition allow (section 6); no mechanism does better 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from itertools import islice
 from typing import ClassVar
 
 import numpy as np
@@ -19,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from safeside import exact
 from safeside.exact import Ball, Number, ball, evaluate, exp
 from safeside.mechanisms.counts import people_counts, thresholds_for
+from safeside.mechanisms.laws import least_where
 from safeside.mechanisms.noisy import source
 from safeside.noise.entropy import Entropy
 from safeside.noise.inversion import bernoulli
@@ -37,21 +37,39 @@ class Decided:
     simulated: bool
 
 
-def climbing(epsilon: Fraction, delta: Fraction, alpha: Fraction) -> Iterator[Ball]:
-    """b_0, b_1, ... at the working precision: from alpha, each the most that both inequalities allow."""
-    up, down, slack = exp(epsilon), exp(-epsilon), ball(delta)
-    b = ball(alpha)
-    while True:
-        yield b
-        if b + slack >= 1:
-            b = ball(1)
-        elif alpha or delta:
-            b = (up * b + slack).min(1 - down * (1 - b - slack)).min(ball(1))
-
-
 def climb(steps: int, epsilon: Fraction, delta: Fraction, alpha: Fraction) -> Ball:
-    """b_k at the working precision."""
-    return next(islice(climbing(epsilon, delta, alpha), steps, None))
+    """b_k at the working precision: j steps along the first inequality, then k - j along the second.
+
+    In closed form (docs/proofs/decision.md), since a threshold may be in the millions. The turn is where b_j
+    passes (1-delta)/(1+e^epsilon). Where balls cannot tell on which side, j and its neighbours are as good.
+    """
+    if alpha == 0 and delta == 0:
+        return ball(0)
+    grown, slack = ball(epsilon).expm1(), ball(delta)
+    turn = (1 - slack) / (1 + exp(epsilon))
+
+    def first(j: int) -> Ball:
+        return ball(alpha) * exp(epsilon * j) + slack * ball(epsilon * j).expm1() / grown
+
+    def second(n: int, b: Ball) -> Ball:
+        gone = -ball(-epsilon * n).expm1()
+        return gone + exp(-epsilon * n) * b + slack * gone / grown
+
+    j = _first_where(lambda j: bool(first(j) > turn), steps)
+    least = ball(1)
+    for along in range(max(0, j - 1), min(steps, j + 1) + 1):
+        least = least.min(second(steps - along, first(along)))
+    return least
+
+
+def _first_where(holds: Callable[[int], bool], most: int) -> int:
+    """The least j >= 0 with `holds(j)`, or `most`; nothing far beyond it is looked at."""
+    if holds(0) or most == 0:
+        return 0
+    reach = 1
+    while reach < most and not holds(reach):
+        reach *= 2
+    return least_where(holds, min(reach, most))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -259,7 +259,9 @@ def exact_values(values: Values) -> list[Fraction]:
     found = list(values.tolist() if isinstance(values, np.ndarray) else values)
     if not found:
         raise BadCounts("There are no values.", "Give at least one value.")
-    if any(isinstance(one, bool) or not isinstance(one, int | Fraction | Decimal) for one in found):
+    if any(
+        isinstance(one, bool) or not isinstance(one, int | np.integer | Fraction | Decimal) for one in found
+    ):
         raise BadCounts(
             "A value is not exact: floats, blanks, text and truth values are refused.",
             "Give ints, Fractions or Decimals, for instance by adding up cents instead of euros.",

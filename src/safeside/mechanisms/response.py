@@ -177,10 +177,11 @@ class UtilityOptimised:
         object.__setattr__(self, "epsilon", exact.epsilon(self.epsilon))
         object.__setattr__(self, "sensitive", tuple(self.sensitive))
         object.__setattr__(self, "other", tuple(self.other))
-        if not self.sensitive or len(set(self.values)) != len(self.values):
+        # By name, since the policy holds its propositions by name: 1 and "1" would be taken for one.
+        if not self.sensitive or len({str(value) for value in self.values}) != len(self.values):
             raise BadNumber(
                 "No value is sensitive, or a value is listed twice.",
-                "List at least one sensitive value, and each value once.",
+                "List at least one sensitive value, and each value once, under a name of its own.",
             )
 
     @property

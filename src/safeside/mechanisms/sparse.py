@@ -47,10 +47,12 @@ _BLOCK: Final = 1 << 17
 class Sparse:
     """Published answers, one for each query listed.
 
-    `answers` are codes of `Answer`; `values` are the alarms in whole numbers of `step`, and -1 where there is
-    none. An alarm's value is a certain upper bound and has no unbiased estimate.
+    `at_most` are the thresholds it was released with, `answers` codes of `Answer`. `values` are the alarms in
+    whole numbers of `step`, and -1 where there is none. An alarm's value is a certain upper bound and has no
+    unbiased estimate.
     """
 
+    at_most: Integers
     answers: NDArray[np.int8]
     values: Integers
     asked: int
@@ -177,6 +179,7 @@ class SparseQueries:
         run = self._in_turn if order is None else partial(self._chosen, order)
         answers, noisy, asked = run(values, limits, moves, drawn)
         return Sparse(
+            at_most=limits,
             answers=answers,
             values=noisy,
             asked=asked,

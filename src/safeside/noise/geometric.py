@@ -81,7 +81,7 @@ class Noise:
 
 def geometric(rate: Number) -> Noise:
     """Draws with Pr[k] = (1-r) r^k for k >= 0, r = e^-rate; never negative."""
-    return _geometric(_rate(rate))
+    return _geometric(require_rate(rate))
 
 
 def two_sided_geometric(rate: Number) -> Noise:
@@ -92,7 +92,7 @@ def two_sided_geometric(rate: Number) -> Noise:
 
 def truncated_geometric(rate: Number, size: int) -> Noise:
     """Draws with Pr[k] proportional to r^k on 0..size-1, r = e^-rate."""
-    return _truncated(_rate(rate), whole(size, "size", least=1))
+    return _truncated(require_rate(rate), whole(size, "size", least=1))
 
 
 @lru_cache(maxsize=32)
@@ -125,7 +125,8 @@ def _tail(rate: Fraction, k: int) -> Ball:
     return -(ball(-rate) * k).expm1()
 
 
-def _rate(value: Number) -> Fraction:
+def require_rate(value: Number) -> Fraction:
+    """The rate, exactly, if it is one that noise can be drawn at."""
     rate = exact(value, "the rate epsilon/sensitivity")
     if rate < LEAST_RATE:
         raise BadNumber(

@@ -114,13 +114,19 @@ def written_in(
     and must be one of the policy's: a proposition nobody gave up would hide neighbours that exist.
     """
     formulas: list[Formula] = []
-    for atom in atoms:
+    names = list(atoms)
+    for atom in names:
         if atom in policy:
             formulas.append(_holds(atom))
         if NOT + atom in policy:
             formulas.append(_fails(atom))
     for name, formula in (written or {}).items():
         require_known(name, policy.propositions, "proposition in this policy")
+        if name.removeprefix(NOT) in names:
+            raise PrivacyError(
+                f"The proposition {name!r} was written out, and it already says something of the atom.",
+                "Give a proposition that is no atom and no atom's negation a name of its own.",
+            )
         formulas.append(formula)
     return formulas
 
