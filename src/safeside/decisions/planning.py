@@ -25,6 +25,7 @@ from safeside.mechanisms.sparse import SparseQueries
 from safeside.noise.geometric import LEAST_RATE, MOST_RATE, require_rate
 
 _MOST_ROWS: Final = 41
+_DECISION: Final = "the optimal decision, with one person added or removed"
 
 
 class Definition(StrEnum):
@@ -93,12 +94,12 @@ class Plan:
         wrong = "never wrong" if self.alpha == 0 else f"wrong with probability at most {show(self.alpha)}"
         if self.recommended is Definition.DP:
             return (
-                f"Use {show(self.epsilon)}-DP (the optimal decision, with one person added or removed): it is the strongest definition, says "
+                f"Use {show(self.epsilon)}-DP ({_DECISION}): it is the strongest definition, says "
                 f"{what} with probability {beta} {where}, and is {wrong}."
             )
         if self.recommended is Definition.APPROXIMATE_DP:
             return (
-                f"Use ({show(self.epsilon)}, {show(self.delta)})-DP (the optimal decision, with one person added or removed): it is the "
+                f"Use ({show(self.epsilon)}, {show(self.delta)})-DP ({_DECISION}): it is the "
                 f"strongest definition that is enough, says {what} with probability {beta} {where}, and is "
                 f"{wrong}."
             )
