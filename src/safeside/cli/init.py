@@ -43,7 +43,7 @@ def command(
     if path.exists():
         raise CannotWrite(f'"{path}" exists already.', "Change it with an editor, or delete it first.")
     columns = _columns(column or [])
-    if not yes and sys.stdin.isatty():
+    if not yes and _interactive():
         time_zone = typer.prompt("Time zone of the visits (for example Asia/Tokyo)", default=time_zone)
         ledger = typer.prompt("Ledger (a file, or postgresql://...)", default=ledger)
         dataset = typer.prompt("Name of the dataset", default=dataset)
@@ -61,6 +61,11 @@ def command(
     out.print(
         "  safeside ledger create --epsilon E    (the budget: all that will ever be spent)", markup=False
     )
+
+
+def _interactive() -> bool:
+    """Whether there is somebody to ask."""
+    return sys.stdin.isatty()
 
 
 def _columns(given: list[str]) -> dict[str, str]:

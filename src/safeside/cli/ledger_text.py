@@ -77,7 +77,7 @@ def print_status(one: Status, *, places: bool) -> None:
     if places:
         for leak in one.leaks:
             for target in leak.targets:
-                out.print(f"{leak.window}\t{target}", markup=False)
+                out.print(f"{leak.window}  {target}", markup=False)
 
 
 def _periods(one: Status) -> Table:

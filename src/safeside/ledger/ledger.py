@@ -35,6 +35,7 @@ from safeside.ledger.rules import (
     check_name,
     find_dataset,
     find_reservation,
+    find_unit,
     over_budget,
     refusal,
     require_same,
@@ -115,10 +116,11 @@ class Ledger:
     ) -> Dataset:
         """Declare a dataset, whose data one unit of privacy covers, and its caps, which never change."""
         check_name(name, "dataset")
+        protected = find_unit(unit)
         what = events.DatasetCreated(
             name=name,
-            unit=str(Unit(unit)),
-            timezone=timezone_of(Unit(unit), timezone),
+            unit=str(protected),
+            timezone=timezone_of(protected, timezone),
             epsilon=exact.epsilon(epsilon),
             delta=exact.delta(delta),
         )

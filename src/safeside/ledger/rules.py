@@ -32,6 +32,16 @@ def timezone_of(unit: Unit, timezone: str | None) -> str | None:
     return zone(timezone).key
 
 
+def find_unit(name: Unit | str) -> Unit:
+    """The unit of privacy of that name."""
+    try:
+        return Unit(name)
+    except ValueError:
+        raise BadQuestion(
+            f'"{name}" is not a unit of privacy.', f"Use one of: {', '.join(str(unit) for unit in Unit)}."
+        ) from None
+
+
 def unit_of(dataset: Dataset) -> str:
     """The unit of privacy in words."""
     return str(dataset.unit) if dataset.timezone is None else f"{dataset.unit} in {dataset.timezone}"
