@@ -140,7 +140,7 @@ class Publication:
         )
 
     def _published(self, shares_with: tuple[str, ...]) -> list[str]:
-        """What was published before. A reservation without a release stays private: that it stopped is an output."""
+        """What was published before; that a reservation led to nothing is nobody else's business."""
         return [
             about(str(one.question["window"]), int(one.question["places"]["number"]))
             for name in (self.dataset.name, *shares_with)
@@ -292,7 +292,12 @@ class Publication:
             "head": {"number": head.number, "digest": head.digest},
         }
         data = (staged / manifest.FILE).read_bytes()
-        durable.replace(staged / manifest.SIGNATURE, sign(data, receipt, self.key))
+        # Written beside the staged files, so that a kill leaves nothing among what will be published.
+        durable.replace(
+            staged / manifest.SIGNATURE,
+            sign(data, receipt, self.key),
+            by=self.staging.beside("signature"),
+        )
 
     @contextmanager
     def _explaining(self) -> Iterator[None]:

@@ -53,8 +53,6 @@ class Staging:
 
     def require_possible(self) -> None:
         """Refuse, before anything is paid, a directory that could not be written."""
-        with durable.writing(self.out):
-            self.out.parent.mkdir(parents=True, exist_ok=True)
         if self.out.exists() and (not self.out.is_dir() or any(self.out.iterdir())):
             raise CannotWrite(
                 f'"{self.out}" exists already and is not the release asked for.',
@@ -67,14 +65,16 @@ class Staging:
             )
         durable.remove(self.drawing)
         with durable.writing(self.out):
-            self.drawing.mkdir()
+            self.drawing.mkdir(parents=True)
         durable.remove(self.drawing)
 
     @contextmanager
     def turn(self) -> Iterator[None]:
         """Two processes with the same request take turns; the second finds what the first has made."""
         path = self.beside(_LOCK)
-        handle = _locked(path)
+        with durable.writing(self.out):
+            self.out.parent.mkdir(parents=True, exist_ok=True)
+            handle = _locked(path)
         try:
             yield
         finally:
@@ -111,8 +111,7 @@ class Staging:
 
 def _locked(path: Path) -> int:
     while True:
-        with durable.writing(path):
-            handle = os.open(path, os.O_RDWR | os.O_CREAT, durable.PRIVATE)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, durable.PRIVATE)
         fcntl.flock(handle, fcntl.LOCK_EX)
         try:
             if os.fstat(handle).st_ino == path.stat().st_ino:
