@@ -58,6 +58,14 @@ def test_least_power_is_the_least(rate: Fraction, bound: Fraction) -> None:
         assert not ex.at_most(lambda: ex.exp(-rate * (m - 1)), lambda: ex.ball(bound))
 
 
+@pytest.mark.parametrize("m", [1, 5, 40, 300])
+def test_least_power_next_to_a_power(m: int) -> None:
+    """Bounds a hundred digits away from e^-m, far closer than any float: the margin is never one too small."""
+    power = ex.evaluate(lambda: ex.exp(-m), bits=400)
+    assert ex.least_power(Fraction(1), ex.upper(power)) == m
+    assert ex.least_power(Fraction(1), ex.lower(power) * (1 - Fraction(1, 10**100))) == m + 1
+
+
 @given(rationals)
 def test_floats_round_to_the_side_that_was_asked_for(rate: Fraction) -> None:
     value = ex.evaluate(lambda: ex.exp(-rate))

@@ -25,9 +25,9 @@ def run(*arguments: str) -> tuple[int, str]:
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     cases = catalogue.cases()[:3]
-    laws = list(catalogue.laws())[:1]
+    drawn = catalogue.samplers()[:1]
     monkeypatch.setattr(catalogue, "cases", lambda: cases)
-    monkeypatch.setattr(catalogue, "laws", lambda: iter(laws))
+    monkeypatch.setattr(catalogue, "samplers", lambda: drawn)
 
 
 def test_json_is_a_list_of_rows_and_nothing_else() -> None:

@@ -58,6 +58,7 @@ def sparse() -> Iterator[Case]:
     yield _sparse(SAGeo, 2, DAY, "3 places in a day", at_most=1)
     repeated = INSTANT.place_questions * 2
     yield _sparse(SAGeo, 3, INSTANT, "3 places at one instant, each asked twice", questions=repeated)
+    yield _by_alarms_alone()
     yield _sparse(PaperSALap, 1, DAY, "Algorithm 1 as printed", at_most=1)
     yield _adaptive()
     yield _by_the_book()
@@ -73,6 +74,20 @@ def sparse() -> Iterator[Case]:
             world.asymmetric,
             world.universe,
         )
+
+
+def _by_alarms_alone() -> Case:
+    """Nobody knows how many places one person can be at: priced by the alarms."""
+    mechanism = SAGeo(epsilon_each=1, alarms=2)
+    return case(
+        "sageo",
+        "c = 2, κ unknown; 3 places in a day, t = 0",
+        _run_of(mechanism, 0),
+        mechanism.guarantee,
+        counts_of(DAY.place_questions),
+        DAY.asymmetric,
+        DAY.universe,
+    )
 
 
 def _region_first(said: Sequence[Said]) -> int | None:

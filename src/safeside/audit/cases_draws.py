@@ -1,0 +1,208 @@
+"""What is really drawn: every law of noise, and every mechanism's own release, held against probabilities.
+
+The exact audits read the probabilities that a mechanism states. Here its draws are held against the same
+probabilities, so that a release that does something else (a threshold off by one, a stop too late, a value
+cut off) is caught as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+
+from safeside import exact
+from safeside.audit.case import SAMPLER, Row
+from safeside.audit.statistical import FALSE_ALARM, SamplerTest
+from safeside.exact import Ball
+from safeside.mechanisms.additive import Additive, AGeo, TwoSidedGeometric
+from safeside.mechanisms.decision import OptimalDecision
+from safeside.mechanisms.grid import ALap, Laplace, OnGrid
+from safeside.mechanisms.laws import Both, Down, Integers, Law, Padded, Up
+from safeside.mechanisms.padded import PaddedGeo
+from safeside.mechanisms.response import Mangat, UtilityOptimised, Warner, YesNo
+from safeside.mechanisms.sparse import SAGeo, SALap, SparseQueries
+from safeside.mechanisms.svt import SparseVector
+from safeside.noise.entropy import system_entropy
+from safeside.privacy.guarantee import Direction
+
+_RATES: Final = (Fraction(1), Fraction(1, 10), Fraction(1, 100))
+_COUNT: Final = 4
+_SLOW: Final = 20_000
+"""Draws of what answers one value at a time."""
+_ROUNDS: Final = 2_000
+"""Whole sequences run."""
+_COUNTS: Final = (1, 0, 2)
+_LIMITS: Final = (1, 0, 2)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sampler:
+    """Something that draws whole numbers, and the test they must pass."""
+
+    name: str
+    setting: str
+    test: SamplerTest
+    draw: Callable[[int], Integers]
+
+    def row(self) -> Row:
+        """Draw, and hold the draws against the test; `measured` above 1 is a failure."""
+        found = self.test.check(self.draw(self.test.draws))
+        return Row(
+            name="sampler",
+            kind=SAMPLER,
+            setting=f"{self.name}, {self.setting}; {self.test.draws:,} draws, "
+            f"false alarm {float(FALSE_ALARM):.0e}",
+            claimed=1.0,
+            claimed_delta=0.0,
+            measured=found.standing,
+            measured_delta=0.0,
+            worst_pair="",
+            witness=f"{found.worst}: {found.seen:,}, allowed {found.least:,} to {found.most:,}",
+            tight=False,
+            ok=found.passed,
+        )
+
+
+def samplers() -> tuple[Sampler, ...]:
+    """All of them, in the order in which they are shown."""
+    return (*laws(), *additive(), *sequences(), *answers())
+
+
+def laws() -> Iterator[Sampler]:
+    """The noise itself, at large and small rates."""
+    for rate in _RATES:
+        shown = f"eps/Δ = {exact.show(rate)}"
+        yield of_law("geometric, upwards", shown, Up(rate))
+        yield of_law("geometric, downwards", shown, Down(rate))
+        yield of_law("geometric, two-sided", shown, Both(rate))
+    yield of_law("padded geometric", "eps = 1, pad 5", Padded(Fraction(1), 5))
+
+
+def of_law(name: str, setting: str, law: Law) -> Sampler:
+    """A law of noise, drawn from the system's entropy."""
+    return Sampler(
+        name=name,
+        setting=setting,
+        test=SamplerTest.of(law),
+        draw=lambda number: law.add_to(np.zeros(number, dtype=np.int64), system_entropy()),
+    )
+
+
+def additive() -> Iterator[Sampler]:
+    """Releases of counts: whatever is public, the noise is whole and nothing is cut off."""
+    yield _released(AGeo(epsilon=1, sensitivity=2, people=_COUNT), "decreasing, as many as there are people")
+    yield _released(AGeo(epsilon=1, direction=Direction.INCREASING, people=_COUNT), "increasing")
+    yield _released(TwoSidedGeometric(epsilon=1), "two-sided")
+    yield _released(PaddedGeo(epsilon=1, delta="0.01"), "delta 0.01")
+    yield _on_grid(ALap(epsilon=1, grid="1/2"))
+    yield _on_grid(Laplace(epsilon=1, grid="1/2"))
+
+
+def _released(mechanism: Additive, setting: str) -> Sampler:
+    return Sampler(
+        name=f"release of {mechanism.name}",
+        setting=setting,
+        test=SamplerTest.of(mechanism.law),
+        draw=lambda number: mechanism.release(np.full(number, _COUNT)).values - _COUNT,
+    )
+
+
+def _on_grid(mechanism: OnGrid) -> Sampler:
+    """A value off the grid, which lies between 2 and 3 steps of it: rounded, it is 3 from either."""
+    value = Fraction(4, 3)
+    return Sampler(
+        name=f"release of {mechanism.name}",
+        setting="a value off the grid",
+        test=SamplerTest.of(mechanism.law, draws=_SLOW),
+        draw=lambda number: mechanism.release([value] * number).values - 3,
+    )
+
+
+def sequences() -> Iterator[Sampler]:
+    """Releases that stop: what each query is answered, and how many are asked."""
+    yield _each_query(lambda alarms: SAGeo(epsilon_each=1, alarms=alarms))
+    yield _each_query(lambda alarms: SALap(epsilon_each=1, alarms=alarms, grid="1/4"))
+    for alarms in (1, 2):
+        sparse = SAGeo(epsilon_each=1, alarms=alarms)
+        yield _asked(sparse, alarms, sparse.transcripts(_COUNTS, _LIMITS, 3))
+        vector = SparseVector(epsilon=1, alarms=alarms)
+        yield _asked(vector, alarms, vector.transcripts(_COUNTS, _LIMITS))
+
+
+def _each_query(allow: Callable[[int], SparseQueries]) -> Sampler:
+    """Every query is asked, and its alarm in steps is drawn, or -1 where it is quiet."""
+    single = allow(1)
+    true, quiet = 2 * single.steps, 4 * single.steps - 1
+    law = Up(single.rate())
+    with exact.precision(exact.PMF_BITS):
+        pmf = {-1: law.at_most(quiet - true), **dict.fromkeys(range(quiet + 1), exact.ball(0))}
+        pmf |= {z: law.exactly(z - true) for z in range(quiet + 1, quiet + 60)}
+    return Sampler(
+        name=f"release of {single.name}",
+        setting="2 people, t = 3",
+        test=SamplerTest(pmf=pmf),
+        draw=lambda number: allow(number).release(np.full(number, 2), 3).values,
+    )
+
+
+def _asked(mechanism: SAGeo | SparseVector, alarms: int, law: Mapping[Any, Ball]) -> Sampler:
+    with exact.precision(exact.PMF_BITS):
+        pmf = {
+            length: sum((mass for said, mass in law.items() if len(said) == length), start=exact.ball(0))
+            for length in range(1, len(_COUNTS) + 1)
+        }
+    return Sampler(
+        name=f"release of {mechanism.name}",
+        setting=f"queries asked until the stop, c = {alarms}",
+        test=SamplerTest(pmf=pmf, draws=_ROUNDS),
+        draw=lambda number: np.array(
+            [mechanism.release(_COUNTS, _LIMITS).asked for _ in range(number)], dtype=np.int64
+        ),
+    )
+
+
+def answers() -> Iterator[Sampler]:
+    """Bits and reports."""
+    for count in (1, 2, 4):
+        yield _decided(OptimalDecision(epsilon=1, delta="0.01"), count)
+    for truth in (True, False):
+        yield _responded(Mangat(epsilon=1), truth)
+        yield _responded(Warner(epsilon=1), truth)
+    for value in ("clinic", "shop"):
+        yield _reported(
+            UtilityOptimised(epsilon=1, sensitive=("clinic", "prison"), other=("park", "shop")), value
+        )
+
+
+def _decided(decision: OptimalDecision, count: int) -> Sampler:
+    bits = decision.distribution(count, 3)
+    return Sampler(
+        name=f"release of {decision.name}",
+        setting=f"{count} people, t = 3",
+        test=SamplerTest(pmf={0: bits[False], 1: bits[True]}),
+        draw=lambda number: decision.release(np.full(number, count), 3).values.astype(np.int64),
+    )
+
+
+def _responded(response: YesNo, truth: bool) -> Sampler:
+    said = response.distribution(truth)
+    return Sampler(
+        name=f"release of {response.name}",
+        setting=f"truth is {'Yes' if truth else 'No'}",
+        test=SamplerTest(pmf={0: said[False], 1: said[True]}),
+        draw=lambda number: response.respond(np.full(number, truth)).values.astype(np.int64),
+    )
+
+
+def _reported(response: UtilityOptimised, value: str) -> Sampler:
+    pmf = {place: response.pmf(said, value) for place, said in enumerate(response.values)}
+    return Sampler(
+        name=f"release of {response.name}",
+        setting=f"truth is {value}",
+        test=SamplerTest(pmf=pmf, draws=_SLOW),
+        draw=lambda number: response.respond([value] * number).values.astype(np.int64),
+    )
