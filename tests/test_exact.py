@@ -60,7 +60,7 @@ def test_least_power_is_the_least(rate: Fraction, bound: Fraction) -> None:
 
 @pytest.mark.parametrize("m", [1, 5, 40, 300])
 def test_least_power_next_to_a_power(m: int) -> None:
-    """Bounds a hundred digits away from e^-m, far closer than any float: the margin is never one too small."""
+    """Bounds a hundred digits from e^-m, closer than any float: the margin is never one too small."""
     power = ex.evaluate(lambda: ex.exp(-m), bits=400)
     assert ex.least_power(Fraction(1), ex.upper(power)) == m
     assert ex.least_power(Fraction(1), ex.lower(power) * (1 - Fraction(1, 10**100))) == m + 1

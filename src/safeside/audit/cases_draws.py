@@ -79,6 +79,8 @@ def laws() -> Iterator[Sampler]:
         yield of_law("geometric, upwards", shown, Up(rate))
         yield of_law("geometric, downwards", shown, Down(rate))
         yield of_law("geometric, two-sided", shown, Both(rate))
+    # So small that a draw is put together from digits.
+    yield of_law("geometric, upwards", "eps/Δ = 0.001", Up(Fraction(1, 1000)))
     yield of_law("padded geometric", "eps = 1, pad 5", Padded(Fraction(1), 5))
 
 
