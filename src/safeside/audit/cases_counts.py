@@ -48,6 +48,11 @@ def _hours(dataset: Dataset) -> Fraction:
     return sum((Fraction(len(record), 3) for record in dataset), Fraction(0))
 
 
+def _hours_at_each(dataset: Dataset) -> tuple[Fraction, ...]:
+    """The same for each place by itself: three thirds move by one in all, and by three steps when rounded."""
+    return tuple(Fraction(count, 3) for count in _places(DAY)(dataset))
+
+
 def additive() -> Iterator[Case]:
     """Counts plus noise, one-sided and two-sided."""
     settings: list[tuple[str, AGeo, World, Callable[[Any], Any]]] = [
@@ -73,6 +78,7 @@ def additive() -> Iterator[Case]:
     grids: list[tuple[str, ALap, World, Callable[[Any], Any]]] = [
         ("counts, grid 1/4", ALap(epsilon=1, grid="1/4", multiple_of=1), INSTANT, _places(INSTANT)),
         ("real values, grid 1/4", ALap(epsilon=1, grid="1/4"), DAY, _hours),
+        ("3 real values, grid 1", ALap(epsilon=1, coordinates=3), DAY, _hours_at_each),
         (
             "counts, grid 1/2 (increasing)",
             ALap(epsilon=1, grid="1/2", multiple_of=1, direction=Direction.INCREASING),
