@@ -70,18 +70,18 @@ class World:
 
     def publish(self, kind: str, **more: Any) -> Release:
         """Publish, or finish what was begun."""
-        asked = {**KINDS[kind], **more}
-        return publish(
-            self.home / "visits.parquet",
-            places=self.home / "places.csv",
-            at_most=2,
-            epsilon=1,
-            dataset="city",
-            ledger=self.home / "ledger.db",
-            out=self.out,
-            key=self.home / "key",
-            **asked,
-        )
+        asked = {
+            "places": self.home / "places.csv",
+            "at_most": 2,
+            "epsilon": 1,
+            "dataset": "city",
+            "ledger": self.home / "ledger.db",
+            "out": self.out,
+            "key": self.home / "key",
+            **KINDS[kind],
+            **more,
+        }
+        return publish(self.home / "visits.parquet", **asked)
 
     def staged(self) -> str | None:
         """The digest of a finished draw that has not appeared, if there is one."""

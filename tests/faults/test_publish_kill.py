@@ -1,4 +1,4 @@
-"""kill -9 at every named step of publishing: the whole release, or a payment that a retry finishes for nothing."""
+"""kill -9 at every named step of publishing: the whole release, or a payment that a retry makes good."""
 
 from __future__ import annotations
 

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from textwrap import TextWrapper
+from typing import Final
 
 from safeside.exact import show
 from safeside.ledger.money import Budget, Cost
 from safeside.releases import wording
 from safeside.releases.composing import Setting, chances, draft
 from safeside.releases.question import Question
+
+_WRAPPED: Final = TextWrapper(
+    width=100, initial_indent="  ", subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +41,9 @@ class Preview:
             ("Remaining", (self.remaining,)),
             ("Request", (self.request,)),
         ]
-        return "\n\n".join(f"{title}\n  " + "\n  ".join(lines) for title, lines in parts)
+        return "\n\n".join(
+            "\n".join([title, *(_WRAPPED.fill(line) for line in lines)]) for title, lines in parts
+        )
 
 
 def preview(question: Question, setting: Setting, cost: Cost, before: Budget, after: Budget) -> Preview:

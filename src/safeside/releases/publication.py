@@ -229,12 +229,21 @@ class Publication:
             if not self.sources.allow_nobody:
                 counting.require_somebody(counts)
         except (InputError, BadCounts) as error:
-            self._refuse(error)
-            raise
+            raise self._refused(error) from error
         return counts
 
-    def _refuse(self, error: SafesideError) -> None:
+    def _refused(self, error: SafesideError) -> SafesideError:
+        """The refusal goes on record by its kind alone: what was wrong with the data is the curator's."""
         self.ledger.refuse(self.dataset.name, self.request, self.recorded, type(error).__name__)
+        known = self.ledger.reservation(self.request)
+        waiting = known is not None and known.stage is Stage.RESERVED
+        spent = (
+            f'the budget stays reserved for the request "{self.request}", and running the same command once '
+            "the input is right spends nothing more"
+            if waiting
+            else "nothing was spent"
+        )
+        return type(error)(error.what, f"{error.do} Nothing was published, and {spent}.")
 
     def _finish(self, reservation: Reservation) -> Release:
         """Commit, sign, appear, return: each is done once, however often this runs."""

@@ -34,20 +34,25 @@ COUNTED: Final = "The counts of this simulation were given; nobody's visits were
 def simulate(
     counts: Mapping[str, int] | str | Path,
     *,
-    terms: Terms,
     out: str | Path,
+    terms: Terms | None = None,
     places: Any = None,
     when: str = WHEN,
     timezone: str | None = None,
     seed: int | None = None,
     basemap: str | Path | None = None,
     known_on: datetime | None = None,
+    **asked: Any,
 ) -> Release:
-    """Answer a question about given counts; `seed` repeats a simulation exactly."""
+    """Answer a question about given counts; `seed` repeats a simulation exactly.
+
+    The question is given as for `publish`: `simulate(counts, at_most=2, epsilon=1, out="trial")`.
+    """
+    chosen = terms or Terms(**asked)
     given = dict(counts) if isinstance(counts, Mapping) else _read(Path(counts))
     listed = read_places(places if places is not None else sorted(given))
     values = _aligned(given, listed)
-    question = ask(listed, Window.parse(when, timezone), terms, timezone=timezone, counted=(COUNTED,))
+    question = ask(listed, Window.parse(when, timezone), chosen, timezone=timezone, counted=(COUNTED,))
     people_counts(values, question.people)
     entropy = None if seed is None else simulated_entropy(seed)
     staging = Staging(out=Path(out), request="simulation")

@@ -1,0 +1,350 @@
+"""`safeside publish`, `simulate`, `verify`, `withdraw`, `purge`: releases, from the question to the end."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from safeside.cli import publish_options as options
+from safeside.cli.config import KEY, Config, read_config, required
+from safeside.cli.console import VIOLATION, err, fail, out, print_json, spinner
+from safeside.errors import BadQuestion, BadRelease, BadSignature, SimulationOnly
+from safeside.exact import show
+from safeside.ledger import open_ledger
+from safeside.releases.preview import Preview
+from safeside.releases.publish import prepare
+from safeside.releases.purge import purge as purge_paths
+from safeside.releases.question import PEOPLE_FLOOR, Terms
+from safeside.releases.release import WITHDRAWN, Release
+from safeside.releases.signing import load_private, load_public
+from safeside.releases.simulate import WHEN
+from safeside.releases.simulate import simulate as simulate_counts
+from safeside.releases.verify import verify as verify_release
+from safeside.releases.withdraw import SUPERSEDE_WARNING, WARNING, read_notice, require_reason
+from safeside.releases.withdraw import withdraw as withdraw_release
+from safeside.visits.format import Manifest, VisitFormat
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command("publish")(publish)
+    app.command("simulate")(simulate)
+    app.command("verify")(verify)
+    app.command("withdraw")(withdraw)
+    app.command("purge")(purge)
+
+
+def publish(
+    visits: Annotated[
+        list[str], typer.Argument(metavar="VISITS...", help="CSV or Parquet: paths or a glob.")
+    ],
+    places: Annotated[
+        Path, typer.Option(help="The public list of places.", rich_help_panel=options.QUESTION)
+    ],
+    when: Annotated[
+        str, typer.Option(help="An instant, or an interval A/B.", rich_help_panel=options.QUESTION)
+    ],
+    epsilon: options.Epsilon,
+    out_dir: Annotated[Path, typer.Option("--out", metavar="DIR", rich_help_panel=options.OUTPUT)],
+    at_most: options.AtMost = None,
+    delta: options.Delta = "0",
+    guarantee: options.GuaranteeKind = "adp",
+    decision: options.Decision = False,
+    max_places_per_person: options.MaxPlaces = None,
+    max_alarms: options.MaxAlarms = None,
+    order: options.OrderOf = None,
+    at_least: options.AtLeast = None,
+    alpha: options.Alpha = None,
+    publish_at_least: options.PublishAtLeast = False,
+    people: options.People = None,
+    columns: Annotated[
+        str | None, typer.Option(help="person=patient_id,time=seen_at", rich_help_panel=options.DATA)
+    ] = None,
+    timezone: options.TimeZone = None,
+    time_format: Annotated[
+        str | None,
+        typer.Option(help="How times are written, where not in ISO 8601.", rich_help_panel=options.DATA),
+    ] = None,
+    hold: Annotated[
+        str | None, typer.Option(help="How long a sighting holds: 15min, 2h.", rich_help_panel=options.DATA)
+    ] = None,
+    radius: Annotated[
+        float | None, typer.Option(help="Coordinates: metres around a place.", rich_help_panel=options.DATA)
+    ] = None,
+    h3: Annotated[
+        int | None,
+        typer.Option(help="Coordinates: H3 cells of this resolution.", rich_help_panel=options.DATA),
+    ] = None,
+    separator: Annotated[str, typer.Option(help="Of CSV files.", rich_help_panel=options.DATA)] = ",",
+    exclude_unknown_places: Annotated[
+        bool,
+        typer.Option(
+            "--exclude-unknown-places",
+            help="Leave out visits to places that are not listed, and say so.",
+            rich_help_panel=options.DATA,
+        ),
+    ] = False,
+    expect_files: Annotated[
+        int | None, typer.Option(help="Declared number of files.", rich_help_panel=options.DATA)
+    ] = None,
+    expect_rows: Annotated[
+        int | None, typer.Option(help="Declared number of rows.", rich_help_panel=options.DATA)
+    ] = None,
+    expect_people: Annotated[
+        int | None, typer.Option(help="Declared number of people.", rich_help_panel=options.DATA)
+    ] = None,
+    allow_nobody: Annotated[
+        bool,
+        typer.Option(
+            "--allow-nobody", help="It may be that nobody was anywhere.", rich_help_panel=options.DATA
+        ),
+    ] = False,
+    dataset: Annotated[
+        str | None, typer.Option(help="Whose budget pays.", rich_help_panel=options.ACCOUNT)
+    ] = None,
+    ledger: options.Ledger = None,
+    key: options.Key = None,
+    request_id: Annotated[
+        str | None,
+        typer.Option(
+            help="Your name for this request; the same id pays once.", rich_help_panel=options.ACCOUNT
+        ),
+    ] = None,
+    basemap: options.Basemap = None,
+    known_on: Annotated[
+        datetime | None,
+        typer.Option(
+            help="The moment (UTC) the data speak from; now, if left out.", rich_help_panel=options.OUTPUT
+        ),
+    ] = None,
+    supersedes: Annotated[
+        str | None,
+        typer.Option(help="The release this one replaces, on schedule.", rich_help_panel=options.OUTPUT),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the price and stop.")] = False,
+    yes: options.Yes = False,
+    policy: Annotated[str, typer.Option(hidden=True)] = "not-visited",
+    seed: Annotated[int | None, typer.Option(hidden=True)] = None,
+) -> None:
+    """Answer one question about every place, once, and pay for it."""
+    if seed is not None:
+        raise SimulationOnly(
+            "A release is never drawn from a seed: whoever knows the seed could subtract the noise.",
+            "Leave --seed out, or use `safeside simulate`.",
+        )
+    config = read_config()
+    terms = Terms(
+        at_most=at_most,
+        epsilon=epsilon,
+        delta=delta,
+        guarantee=guarantee,
+        policy=policy,
+        max_places_per_person=max_places_per_person,
+        max_alarms=max_alarms,
+        at_least=at_least,
+        alpha=alpha,
+        publish_at_least=publish_at_least,
+        people=people,
+        people_floor=config.people_floor or PEOPLE_FLOOR,
+        decision=decision,
+        order=order,
+    )
+    form = VisitFormat(
+        columns=columns if columns is not None else dict(config.columns),
+        time_format=time_format or config.time_format,
+        timezone=timezone or config.time_zone,
+        hold=hold or config.hold,
+        radius=radius if radius is not None else config.radius if h3 is None else None,
+        h3_resolution=h3,
+        separator=separator,
+    )
+    with prepare(
+        visits[0] if len(visits) == 1 else visits,
+        places=places,
+        when=when,
+        terms=terms,
+        dataset=required(dataset, config.dataset, "--dataset", "dataset"),
+        ledger=required(ledger, config.ledger, "--ledger", "ledger"),
+        out=out_dir,
+        visit_format=form,
+        exclude_unknown_places=exclude_unknown_places,
+        allow_nobody=allow_nobody,
+        manifest=Manifest(files=expect_files, rows=expect_rows, people=expect_people),
+        key=_key(key, config),
+        known_on=None if known_on is None else known_on.replace(tzinfo=known_on.tzinfo or UTC),
+        supersedes=supersedes,
+        request_id=request_id,
+        basemap=basemap,
+    ) as publication:
+        _show(publication.preview(datetime.now(UTC)))
+        if supersedes is not None:
+            _warn(SUPERSEDE_WARNING)
+        if dry_run:
+            out.print("\nNothing was spent and no visit was read (--dry-run).")
+            return
+        _confirm("Publish?", yes)
+        with spinner() as progress:
+            release = publication.run(progress)
+        left = publication.ledger.remaining(publication.dataset.name, publication.cost.periods)
+    _published(release, f"published and signed; epsilon {show(left.epsilon)} remains")
+
+
+def simulate(
+    counts: Annotated[Path, typer.Argument(metavar="COUNTS.csv", help="Columns place and count.")],
+    epsilon: options.Epsilon,
+    out_dir: Annotated[Path, typer.Option("--out", metavar="DIR", rich_help_panel=options.OUTPUT)],
+    places: Annotated[
+        Path | None, typer.Option(help="The list of places, for a map.", rich_help_panel=options.QUESTION)
+    ] = None,
+    when: Annotated[str, typer.Option(help="What the map says.", rich_help_panel=options.QUESTION)] = WHEN,
+    timezone: options.TimeZone = None,
+    at_most: options.AtMost = None,
+    delta: options.Delta = "0",
+    guarantee: options.GuaranteeKind = "adp",
+    decision: options.Decision = False,
+    max_places_per_person: options.MaxPlaces = None,
+    max_alarms: options.MaxAlarms = None,
+    order: options.OrderOf = None,
+    at_least: options.AtLeast = None,
+    alpha: options.Alpha = None,
+    publish_at_least: options.PublishAtLeast = False,
+    people: options.People = None,
+    basemap: options.Basemap = None,
+    seed: Annotated[int | None, typer.Option(help="Repeat a simulation exactly.")] = None,
+) -> None:
+    """Make the same files from given counts: no ledger, no promise, marked as a simulation."""
+    terms = Terms(
+        at_most=at_most,
+        epsilon=epsilon,
+        delta=delta,
+        guarantee=guarantee,
+        max_places_per_person=max_places_per_person,
+        max_alarms=max_alarms,
+        at_least=at_least,
+        alpha=alpha,
+        publish_at_least=publish_at_least,
+        people=people,
+        decision=decision,
+        order=order,
+    )
+    release = simulate_counts(
+        counts,
+        terms=terms,
+        out=out_dir,
+        places=places,
+        when=when,
+        timezone=timezone,
+        seed=seed,
+        basemap=basemap,
+    )
+    _published(release, "a simulation: no ledger, no promise")
+
+
+def verify(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The release.")],
+    key: Annotated[Path, typer.Option(help="The publisher's .pub or .keyring file.")],
+    json: options.AsJson = False,
+) -> None:
+    """Check signature, digests, schema, and that every state follows from its bounds."""
+    keys = load_public(key)
+    try:
+        if (directory / WITHDRAWN).is_file():
+            said = read_notice(directory, keys)
+            raise BadRelease(
+                f"The release {said['release']} was withdrawn on {said['withdrawn']}: {said['reason']}.",
+                "Use the release that supersedes it.",
+            )
+        release = verify_release(directory, keys)
+    except (BadRelease, BadSignature) as error:
+        if json:
+            print_json({"verified": False, "what": error.what, "do": error.do})
+            raise typer.Exit(VIOLATION) from None
+        fail(error)
+        raise typer.Exit(VIOLATION) from None
+    if json:
+        print_json({"verified": True, "release": release.id, "manifest": release.digest})
+        return
+    out.print(
+        f"Verified: signed, whole, and every state follows from its bounds. Release {release.id}.",
+        markup=False,
+    )
+    out.print(release.summary(), markup=False)
+
+
+def withdraw(
+    directory: Annotated[Path, typer.Argument(metavar="RELEASE", help="The directory of the release.")],
+    reason: Annotated[str, typer.Option(help="software-fault, and nothing else.")],
+    ledger: options.Ledger = None,
+    key: options.Key = None,
+    yes: options.Yes = False,
+) -> None:
+    """Take back a whole release because of a fault of the software. It stays charged."""
+    require_reason(reason)
+    config = read_config()
+    _warn(WARNING)
+    _confirm("Withdraw the whole release?", yes)
+    signing = load_private(_key(key, config))
+    with open_ledger(required(ledger, config.ledger, "--ledger", "ledger")) as book:
+        withdraw_release(directory, reason=reason, ledger=book, key=signing)
+    out.print(f"Withdrawn: {directory} now holds a signed notice instead of the release.", markup=False)
+
+
+def purge(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(metavar="PATH...", help="Data files, and directories releases were made in."),
+    ],
+    ledger: options.Ledger = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would go, and stop.")] = False,
+    yes: options.Yes = False,
+) -> None:
+    """Delete data files and what interrupted releases left. Ledger, keys and releases stay."""
+    url = ledger or read_config().ledger
+    book = open_ledger(url) if url is not None else None
+    try:
+        found = purge_paths(paths, ledger=book, dry_run=True)
+        for path in found.deleted:
+            out.print(f"{path}", markup=False)
+        for path, why in found.kept:
+            out.print(f"Stays: {path}: {why}", markup=False)
+        if dry_run or not found.deleted:
+            out.print("Nothing was deleted.")
+            return
+        _confirm(f"Delete {len(found.deleted)}?", yes)
+        purge_paths(paths, ledger=book)
+        out.print(f"Deleted {len(found.deleted)}. Backups and snapshots are yours to purge.", markup=False)
+    finally:
+        if book is not None:
+            book.close()
+
+
+def _key(option: Path | None, config: Config) -> Path:
+    return option or Path(config.key or KEY)
+
+
+def _show(preview: Preview) -> None:
+    out.print(preview.text(), markup=False)
+
+
+def _warn(text: str) -> None:
+    err.print(f"\nMind: {text}", markup=False)
+
+
+def _confirm(question: str, yes: bool) -> None:
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise BadQuestion("There is nobody to ask.", "Add --yes to go on without being asked.")
+    if not typer.confirm(f"\n{question}"):
+        out.print("Nothing was done, and nothing was spent.")
+        raise typer.Exit(0)
+
+
+def _published(release: Release, what: str) -> None:
+    out.print(f"\n{release.summary()}", markup=False)
+    out.print(f"{release.directory}: {what}", markup=False)
+    out.print(f"Map: {release.map}", markup=False)

@@ -1,0 +1,73 @@
+"""The options that `publish` and `simulate` share, and the panels in which help shows them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+QUESTION, DATA, ACCOUNT, OUTPUT = "The question", "The visits", "The account", "The release"
+
+AtMost = Annotated[
+    int | None,
+    typer.Option(help='The t of "at most t"; else at_most of the places file.', rich_help_panel=QUESTION),
+]
+Epsilon = Annotated[
+    str, typer.Option(help="The price, written exactly: 1, 0.1, 1/3.", rich_help_panel=QUESTION)
+]
+Delta = Annotated[str, typer.Option(help="With --guarantee dp.", rich_help_panel=QUESTION)]
+GuaranteeKind = Annotated[
+    str, typer.Option("--guarantee", help="adp, or dp: ordinary (epsilon, delta).", rich_help_panel=QUESTION)
+]
+Decision = Annotated[
+    bool,
+    typer.Option(
+        "--decision", help="With dp: one bit for each place instead of counts.", rich_help_panel=QUESTION
+    ),
+]
+MaxPlaces = Annotated[
+    int | None,
+    typer.Option(
+        "--max-places-per-person", help="K: whoever is at more stops the release.", rich_help_panel=QUESTION
+    ),
+]
+MaxAlarms = Annotated[
+    int | None,
+    typer.Option(help="Ask places in turn and stop after so many alarms.", rich_help_panel=QUESTION),
+]
+OrderOf = Annotated[
+    str | None,
+    typer.Option(
+        "--order",
+        help="With --max-alarms: popularity, random, release:DIR or file:PATH.",
+        rich_help_panel=QUESTION,
+    ),
+]
+AtLeast = Annotated[
+    int | None, typer.Option(help='Also say "at least" this many, rarely wrong.', rich_help_panel=QUESTION)
+]
+Alpha = Annotated[
+    str | None, typer.Option(help='How often "at least" may be wrong.', rich_help_panel=QUESTION)
+]
+PublishAtLeast = Annotated[
+    bool,
+    typer.Option(
+        "--publish-at-least",
+        help='Show "at least" on the public map; alpha is then for the whole release.',
+        rich_help_panel=QUESTION,
+    ),
+]
+People = Annotated[
+    int | None, typer.Option(help="A public number that no count exceeds.", rich_help_panel=QUESTION)
+]
+Basemap = Annotated[
+    Path | None, typer.Option(help="GeoJSON to draw beneath the map.", rich_help_panel=OUTPUT)
+]
+TimeZone = Annotated[
+    str | None, typer.Option(help="Of the visits and of --when; never guessed.", rich_help_panel=DATA)
+]
+Ledger = Annotated[str | None, typer.Option(help="A file, or postgresql://...", rich_help_panel=ACCOUNT)]
+Key = Annotated[Path | None, typer.Option(help="The signing key.", rich_help_panel=ACCOUNT)]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
