@@ -123,22 +123,26 @@ def test_a_ledger_from_creation_to_link(url: str) -> None:
     assert "Sparse releases returned epsilon 1" in shown
     assert "2021-03-04 18:00  bar" in shown
     assert "share one budget" in run("ledger", "link", "visits", "tests", *at)
+    run("ledger", "create", "--dataset", "few", "--epsilon", "1", *at)
+    assert "nothing more can be published" in run("ledger", "link", "few", "tests", *at)
     history = run("ledger", "history", *at)
     assert "b [draft]: epsilon 1/3 of visits" in history
     assert "visits and tests hold the same people" in history
-    assert "8 events, each follows the one before" in run("ledger", "verify", *at)
+    assert "10 events, each follows the one before" in run("ledger", "verify", *at)
 
 
 def test_the_same_for_programs(url: str) -> None:
     run("ledger", "create", "--dataset", "visits", "--epsilon", "10", "--ledger", url)
     run("ledger", "create", "--dataset", "other", "--epsilon", "1", "--ledger", url)
     spend(url)
-    shown = read("ledger", "show", "visits", "--ledger", url)
+    shown = read("ledger", "show", "visits", "--places", "--ledger", url)
     (one,) = shown["datasets"]
     assert shown["events"] == 7
     assert one["remaining"] == {"epsilon": "26/3", "delta": "0"}
     assert one["standing"] == {"epsilon": "10", "delta": "0"}
-    assert one["leaks"] == [{"window": "2021-03-04 18:00", "releases": 2, "targets": ["bar", "park"]}]
+    window = {"window": "2021-03-04 18:00", "releases": 2, "places": 2}
+    assert one["leaks"] == [{**window, "targets": ["bar", "park"]}]
+    assert read("ledger", "show", "--ledger", url)["datasets"][1]["leaks"] == [window]
     assert (one["more_like_last"], one["unfinished"]) == (26, 1)
     events = read("ledger", "history", "--dataset", "visits", "--ledger", url)
     assert [event["kind"] for event in events] == ["dataset", "reserve", "commit", "return", "reserve"]

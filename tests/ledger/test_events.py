@@ -68,7 +68,7 @@ def test_the_same_moment_has_one_spelling() -> None:
 
 def test_canonical_json_has_one_spelling() -> None:
     assert canonical({"b": [1, "é"], "a": None}) == '{"a":null,"b":[1,"é"]}'
-    for value in (0.5, {"a": [float("nan")]}, {1: "a"}, {"a": Fraction(1)}, b"x"):
+    for value in (0.5, {"a": [float("nan")]}, {1: "a"}, {"a": Fraction(1)}, b"x", "\ud800"):
         with pytest.raises(BadQuestion):
             canonical(value)
 

@@ -39,6 +39,7 @@ def test_a_fresh_day_has_room_of_its_own(ledger: Ledger) -> None:
     assert (shown.more_like_last, shown.more_in_fresh_period) == (2, 3)
     assert shown.remaining.epsilon == Fraction(7, 10)
     assert "7 days together" in shown.promise
+    assert shown.sentences[-1] == "A record here is what one person did in one day."
 
 
 def test_the_promise_is_the_cap_whatever_came_back(ledger: Ledger) -> None:

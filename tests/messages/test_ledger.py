@@ -197,6 +197,12 @@ REFUSALS: dict[str, tuple[Act, type[SafesideError], str, str]] = {
         "Write amounts and coordinates in a question as text; use only text, whole numbers, lists and "
         "mappings.",
     ),
+    "half a character": (
+        reserve(question={"place": "\ud800"}),
+        BadQuestion,
+        "A text holds half a character, which no file can hold.",
+        "Read the input in its own encoding; UTF-8 is usual.",
+    ),
     "clock backwards": (
         lambda it: it.reserve("city", "new", QUESTION, cost(), now=NOON - timedelta(hours=1)),
         ClockBackwards,

@@ -76,7 +76,7 @@ def show(
         shown = [book.show(name) for name in names]
         identity = {"ledger": book.ledger_id, "events": book.head.number, "head": book.head.digest}
     if json:
-        print_json({**identity, "datasets": [text.status_json(one) for one in shown]})
+        print_json({**identity, "datasets": [text.status_json(one, places=places) for one in shown]})
         return
     out.print(f"Ledger {identity['ledger']}, {identity['events']:,} events.", markup=False)
     if dataset:
@@ -155,6 +155,8 @@ def link(
         shown = book.show(first)
     out.print(f"{', '.join(members)} share one budget from now on.", markup=False)
     out.print(text.overview([shown]))
+    if shown.remaining.epsilon < 0 or shown.remaining.delta < 0:
+        out.print("They have spent more than that together: nothing more can be published from any of them.")
 
 
 def _url(option: str | None, config: Config) -> str:

@@ -195,7 +195,7 @@ def recovery_json(found: Recovery) -> dict[str, Any]:
     }
 
 
-def status_json(one: Status) -> dict[str, Any]:
+def status_json(one: Status, *, places: bool) -> dict[str, Any]:
     """A dataset's account for programs; every amount is exact text."""
     return {
         "dataset": one.dataset.name,
@@ -218,7 +218,8 @@ def status_json(one: Status) -> dict[str, Any]:
         "guarantee": list(one.sentences),
         "promise": one.promise,
         "leaks": [
-            {"window": leak.window, "releases": leak.releases, "targets": list(leak.targets)}
+            {"window": leak.window, "releases": leak.releases, "places": len(leak.targets)}
+            | ({"targets": list(leak.targets)} if places else {})
             for leak in one.leaks
         ],
         "forgotten": one.forgotten,

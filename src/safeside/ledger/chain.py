@@ -57,8 +57,8 @@ class Chain:
         with self._turn:
             lines = self._news()
             with self._forgetting(), self.store.read() as rows:
-                self._catch_up(rows)
-                self._compare(lines + self._news())
+                rewound = self._catch_up(rows)
+                self._compare(self._news() if rewound else lines)
                 yield self._state, rows
 
     def head(self) -> Head:
@@ -130,11 +130,12 @@ class Chain:
     def _news(self) -> list[tuple[Witness, list[Line]]]:
         return [(witness, list(witness.news())) for witness in self._witnesses]
 
-    def _catch_up(self, rows: Rows) -> None:
-        """Fold what was added since; all of it again if the database is no longer the one that was read."""
+    def _catch_up(self, rows: Rows) -> bool:
+        """Fold what was added since; all of it again, and say so, if the database was replaced."""
         known, self._stored = self._state.head, events.NOTHING
         fetched = rows.events(max(1, known.number))
-        if known.number and (not fetched or fetched[0][1] != known.digest):
+        rewound = known.number > 0 and (not fetched or fetched[0][1] != known.digest)
+        if rewound:
             self._state, fetched = State(), rows.events(1)
             for witness in self._witnesses:
                 witness.rewind()
@@ -149,6 +150,7 @@ class Chain:
         self._stored = head
         if self._state.holds(self._seen):
             self._seen = head
+        return rewound
 
     def _compare(self, lines: list[tuple[Witness, list[Line]]]) -> None:
         """Which of the events that were ever stored are not here?"""

@@ -30,7 +30,15 @@ _TIME: Final = "%Y-%m-%dT%H:%M:%S.%fZ"
 def canonical(value: object) -> str:
     """JSON with one spelling for each value: sorted, no spaces, no floating point."""
     _refuse_floats(value)
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise BadQuestion(
+            "A text holds half a character, which no file can hold.",
+            "Read the input in its own encoding; UTF-8 is usual.",
+        ) from None
+    return text
 
 
 def _refuse_floats(value: object) -> None:

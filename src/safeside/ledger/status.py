@@ -10,7 +10,7 @@ from typing import Any, Final
 from safeside.ledger import questions
 from safeside.ledger.chain import Chain
 from safeside.ledger.money import NONE, ZERO, Budget
-from safeside.ledger.periods import check_periods
+from safeside.ledger.periods import check_periods, word
 from safeside.ledger.rules import find_dataset
 from safeside.ledger.state import Dataset, Group, Reservation, Stage, State
 from safeside.ledger.store import Rows
@@ -146,24 +146,27 @@ def _more(last: Reservation, room: Budget) -> int:
 
 def _leaks(rows: Rows, made: list[Reservation]) -> tuple[Leak, ...]:
     """By window; a reservation without a release counts, since what was drawn may have been seen."""
-    found: dict[str, set[str]] = {}
-    many: dict[str, int] = {}
-    lists: dict[str, list[str]] = {}
+    asked: dict[str, list[str]] = {}
+    lists: dict[str, tuple[str, ...]] = {}
     for one in made:
         window, targets = one.question.get(WINDOW), one.question.get(TARGETS)
         key = json.dumps(targets)
         if key not in lists:
             lists[key] = _names(questions.lengthen(rows, targets))
-        name = "unknown" if window is None else str(window)
-        found.setdefault(name, set()).update(lists[key])
-        many[name] = many.get(name, 0) + 1
+        asked.setdefault("unknown" if window is None else str(window), []).append(key)
     return tuple(
-        Leak(window=name, targets=tuple(sorted(found[name])), releases=many[name]) for name in sorted(found)
+        Leak(window=window, targets=_union([lists[key] for key in set(keys)]), releases=len(keys))
+        for window, keys in sorted(asked.items())
     )
 
 
-def _names(targets: Any) -> list[str]:
-    return [str(one) for one in targets] if isinstance(targets, list) else []
+def _union(lists: list[tuple[str, ...]]) -> tuple[str, ...]:
+    """Usually the same list was asked about all along, and nothing is left to unite."""
+    return lists[0] if len(lists) == 1 else tuple(sorted(set().union(*lists)))
+
+
+def _names(targets: Any) -> tuple[str, ...]:
+    return tuple(sorted({str(one) for one in targets})) if isinstance(targets, list) else ()
 
 
 def _sentences(group: Group, made: list[Reservation]) -> tuple[str, ...]:
@@ -174,12 +177,15 @@ def _sentences(group: Group, made: list[Reservation]) -> tuple[str, ...]:
         return (_BROKEN,)
     kinds = {one.cost.kind for one in made}
     neighbours = Neighbours.REPLACE if Kind.DP_REPLACE in kinds else Neighbours.ADD_REMOVE
-    return Standing(
+    sentences = Standing(
         whole=Cost(epsilon=group.standing.epsilon, delta=group.standing.delta),
         alone=_alone(group, made, neighbours),
         alone_neighbours=neighbours,
         has_adp=Kind.ADP in kinds,
     ).sentences()
+    if group.unit is Unit.PERSON:
+        return sentences
+    return (*sentences, f"A record here is what one person did in one {word(group.unit)}.")
 
 
 def _alone(group: Group, made: list[Reservation], neighbours: Neighbours) -> Cost | None:
