@@ -56,7 +56,7 @@ def spend(place: str) -> None:
 
 def test_init_writes_what_is_read_back(here: Path) -> None:
     output = run(
-        "init", "--yes", "--time-zone", "Asia/Tokyo", "--column", "person=patient", "--column", "time=at"
+        "init", "--yes", "--timezone", "Asia/Tokyo", "--column", "person=patient", "--column", "time=at"
     )
     assert "safeside key create" in output
     assert read_config() == Config(
@@ -67,7 +67,7 @@ def test_init_writes_what_is_read_back(here: Path) -> None:
         columns={"person": "patient", "time": "at"},
     )
     with pytest.raises(CannotWrite):
-        run("init", "--yes", "--time-zone", "UTC")
+        run("init", "--yes", "--timezone", "UTC")
 
 
 def test_init_asks_where_somebody_can_answer(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,9 +82,9 @@ def test_init_never_guesses_a_time_zone(here: Path) -> None:
     with pytest.raises(BadQuestion):
         run("init", "--yes")
     with pytest.raises(BadQuestion):
-        run("init", "--yes", "--time-zone", "Tokio")
+        run("init", "--yes", "--timezone", "Tokio")
     with pytest.raises(BadQuestion):
-        run("init", "--yes", "--time-zone", "UTC", "--column", "patient")
+        run("init", "--yes", "--timezone", "UTC", "--column", "patient")
     assert list(here.iterdir()) == []
 
 
@@ -154,7 +154,7 @@ def test_the_same_for_programs(url: str) -> None:
 def test_settings_stand_in_for_options(here: Path) -> None:
     with pytest.raises(BadQuestion):
         run("ledger", "show")
-    run("init", "--yes", "--time-zone", "Asia/Tokyo")
+    run("init", "--yes", "--timezone", "Asia/Tokyo")
     run("ledger", "create", "--epsilon", "1", "--unit", "person-day")
     assert read("ledger", "show", "visits")["datasets"][0]["time_zone"] == "Asia/Tokyo"
 

@@ -24,7 +24,7 @@ def register(app: typer.Typer) -> None:
 
 
 def command(
-    time_zone: Annotated[
+    timezone: Annotated[
         str | None, typer.Option(help="The time zone of the visits, such as Asia/Tokyo. Never guessed.")
     ] = None,
     ledger: Annotated[str, typer.Option(help="A file, or postgresql://...")] = LEDGER,
@@ -44,17 +44,17 @@ def command(
         raise CannotWrite(f'"{path}" exists already.', "Change it with an editor, or delete it first.")
     columns = _columns(column or [])
     if not yes and _interactive():
-        time_zone = typer.prompt("Time zone of the visits (for example Asia/Tokyo)", default=time_zone)
+        timezone = typer.prompt("Time zone of the visits (for example Asia/Tokyo)", default=timezone)
         ledger = typer.prompt("Ledger (a file, or postgresql://...)", default=ledger)
         dataset = typer.prompt("Name of the dataset", default=dataset)
         key = typer.prompt("File of the signing key", default=key)
         columns = {role: typer.prompt(f"Column with the {role}", default=columns[role]) for role in columns}
-    if time_zone is None:
+    if timezone is None:
         raise BadQuestion(
             "No time zone is given, and safeside never guesses one.",
-            "Say in which time zone the visits are written: --time-zone Asia/Tokyo, for example.",
+            "Say in which time zone the visits are written: --timezone Asia/Tokyo, for example.",
         )
-    config = Config(ledger=ledger, dataset=dataset, key=key, time_zone=zone(time_zone).key, columns=columns)
+    config = Config(ledger=ledger, dataset=dataset, key=key, time_zone=zone(timezone).key, columns=columns)
     _write(path, config.to_toml())
     out.print(f"Wrote {path}. Next:")
     out.print("  safeside key create", highlight=False)

@@ -40,7 +40,7 @@ def create(
     unit: Annotated[
         str, typer.Option(help="Whom one budget protects: person, person-day or person-week.")
     ] = "person",
-    time_zone: Annotated[
+    timezone: Annotated[
         str | None, typer.Option(help="Where days and weeks begin; from safeside.toml.")
     ] = None,
     ledger: Where = None,
@@ -50,7 +50,7 @@ def create(
     url = _url(ledger, config)
     name = required(dataset, config.dataset, "--dataset", "dataset")
     with _made_or_opened(url) as book:
-        zone = time_zone or (config.time_zone if unit != "person" else None)
+        zone = timezone or (config.time_zone if unit != "person" else None)
         book.create_dataset(name, unit, epsilon, delta, timezone=zone)
         shown = book.show(name)
         out.print(f"Made the dataset {name} in {book.where}.", markup=False)
