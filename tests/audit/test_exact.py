@@ -26,6 +26,15 @@ def coin(truth: bool) -> dict[str, Fraction]:
     return {"yes": share, "no": 1 - share}
 
 
+def test_the_far_end_of_bounded_noise_is_seen() -> None:
+    """A step can only lower the count, so only the largest value shows that it did."""
+    padded = PaddedGeo(epsilon=1, delta="0.05")
+    at_a = counts_of(INSTANT.place_questions[:1])
+    finding = audit_mechanism(padded, at_a, INSTANT.asymmetric, INSTANT.universe, 2, 1)
+    assert finding.measured == math.inf
+    assert finding.broken
+
+
 def test_a_coin_costs_the_logarithm_of_its_odds() -> None:
     finding = audit_channel({truth: coin(truth) for truth in (False, True)}, PAIRS, 2)
     assert finding.epsilon_low <= math.log(3) <= finding.epsilon_high

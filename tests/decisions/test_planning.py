@@ -57,6 +57,16 @@ def test_the_table() -> None:
         )
 
 
+def test_a_person_in_several_counts_leaves_each_a_part() -> None:
+    """(kappa eps, kappa delta) for the whole: each count has its part of both."""
+    made = plan(at_most=4, epsilon=1, delta="0.02", alpha="0.01", sensitivity=2)
+    for row in made.rows:
+        half = {"steps": 5 - row.count, "epsilon": "0.5", "alpha": "0.01"}
+        assert row.adp.overlaps(beta_at_most(4, row.count, "0.5"))
+        assert row.dp.overlaps(approximate_dp(**half))
+        assert row.approximate_dp.overlaps(approximate_dp(**half, delta="0.01"))
+
+
 def test_many_counts_are_thinned_and_keep_the_declared_one() -> None:
     made = plan(at_most=1000, epsilon="0.01", delta="1e-6", count=777)
     assert len(made.rows) <= 43

@@ -21,7 +21,7 @@ from safeside.decisions import (
     margin,
 )
 from safeside.exact import PMF_BITS, ball, evaluate, exp, precision
-from safeside.mechanisms import AGeo, PaddedGeo, SAGeo, SALap
+from safeside.mechanisms import AGeo, OptimalDecision, PaddedGeo, SAGeo, SALap, SparseVector
 from safeside.noise.entropy import simulated_entropy, system_entropy
 from safeside.privacy.guarantee import Direction
 
@@ -168,6 +168,17 @@ def test_quiet_is_read_at_the_threshold_it_was_released_with() -> None:
     sparse = SAGeo(epsilon_each=1).release([3, 3], [40, 50])
     assert sparse.at_most.tolist() == [40, 50]
     assert decide_sparse(sparse, 1).tolist() == [State.AT_MOST, State.AT_MOST]
+
+
+def test_a_release_keeps_its_thresholds_when_the_callers_change() -> None:
+    limits = np.array([40, 50])
+    released = [
+        SAGeo(epsilon_each=1).release([3, 3], limits),
+        SparseVector(epsilon=1).release([3, 3], limits),
+        OptimalDecision(epsilon=1, delta="0.01").release([3, 3], limits),
+    ]
+    limits[:] = 1
+    assert all(one.at_most.tolist() == [40, 50] for one in released)
 
 
 def test_coins_do_nothing_where_the_margin_is_1() -> None:

@@ -122,7 +122,7 @@ class OptimalDecision:
             answers[here] = bernoulli(partial(self._climb, int(k)), here.size, drawn)
         return Decided(
             values=answers,
-            at_most=thresholds,
+            at_most=thresholds.copy(),
             guarantee=self.guarantee,
             mechanism=self.name,
             simulated=drawn.simulated,

@@ -179,7 +179,7 @@ class SparseQueries:
         run = self._in_turn if order is None else partial(self._chosen, order)
         answers, noisy, asked = run(values, limits, moves, drawn)
         return Sparse(
-            at_most=limits,
+            at_most=limits.copy(),
             answers=answers,
             values=noisy,
             asked=asked,

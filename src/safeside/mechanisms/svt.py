@@ -105,7 +105,7 @@ class SparseVector:
         for one in said:
             answers[one.query] = Answer.QUIET if one.alarm is None else Answer.ALARM
         return Sparse(
-            at_most=limits,
+            at_most=limits.copy(),
             answers=answers,
             values=np.full(values.size, NO_VALUE, dtype=np.int64),
             asked=len(said),
