@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+import typer
+from tests.faults.publishing import World, killed_at
 from tests.releases.making import DAY, INSTANT, places, signed, simulated, table
+from typer.testing import CliRunner
 
+from safeside.cli import publish
 from safeside.errors import SafesideError
-from safeside.releases import durable, signing
+from safeside.ledger import create_ledger, open_ledger
+from safeside.ledger.witness import STATE_VARIABLE
+from safeside.noise.entropy import simulated_entropy
+from safeside.releases import durable, publication, signing
 from safeside.releases.basemap import read_basemap
+from safeside.releases.purge import purge
 from safeside.releases.question import Terms, ask
 from safeside.releases.release import load
 from safeside.releases.simulate import simulate
 from safeside.releases.staging import Staging
 from safeside.releases.verify import verify
-from safeside.releases.withdraw import require_reason
+from safeside.releases.withdraw import require_reason, withdraw
 from safeside.visits.places import Places, read_places
 from safeside.visits.window import Window
 
@@ -236,6 +245,153 @@ def test_withdrawing_has_one_reason() -> None:
     with pytest.raises(SafesideError) as caught:
         require_reason("new cases were found")
     says(caught, "not a reason", "software-fault.+because of what the data now say")
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "state"))
+    return World.made(tmp_path)
+
+
+def test_publications_that_are_refused_before_anything_is_paid(world: World) -> None:
+    other = world.home / "releases" / "other"
+    world.publish("counts", request_id="monday")
+    for more, what, do in [
+        ({"entropy": simulated_entropy(1)}, "Noise from a seed", "safeside simulate"),
+        ({"key": world.home / "none"}, "There is no key", "safeside key create"),
+        ({"dataset": "town"}, 'no dataset called "town"', "publishing never makes one"),
+        ({"epsilon": 9}, "Requested epsilon 9, remaining 2, difference 7", "smaller epsilon"),
+        (
+            {"request_id": "monday", "out": world.out, "at_most": 3},
+            '"monday" was used before, for another question',
+            "new request id",
+        ),
+        ({"timezone": "Asia/Tokio"}, "no time zone 'Asia/Tokio'", "Did you mean Asia/Tokyo"),
+        ({"when": "2021-06-03T12:00"}, "has no zone", "--timezone"),
+        ({"supersedes": "sunday"}, 'no published release "sunday"', "`release` in release.json"),
+        (
+            {"supersedes": "monday", "when": "2021-06-03T13:00:00+00:00"},
+            "about other places or another time",
+            "superseded as a whole",
+        ),
+        ({"out": Path("/sys/safeside")}, "read-only for this user", "may write to"),
+    ]:
+        with pytest.raises(SafesideError) as caught:
+            world.publish("counts", **{"out": other, **more})
+        says(caught, what, do)
+    assert not other.exists()
+    with open_ledger(world.home / "ledger.db") as ledger:
+        assert ledger.remaining("city").epsilon == 2
+
+
+FREE = "Nothing was published, and .*(nothing was spent|spends nothing more)"
+
+
+def _naive(table: pl.DataFrame) -> pl.DataFrame:
+    return table.with_columns(pl.col("start", "end").dt.replace_time_zone(None))
+
+
+def _crowd(table: pl.DataFrame) -> pl.DataFrame:
+    people = pl.DataFrame({"person": [f"x{i}" for i in range(21)], "place": ["p00"] * 21})
+    return people.join(table.head(1).select("start", "end"), how="cross")
+
+
+INPUT: dict[str, tuple[Any, dict[str, Any], str, str]] = {
+    "yesterday's file": (
+        lambda t: t.with_columns(pl.col("start", "end") - timedelta(days=1)),
+        {},
+        "Nobody in these visits was at any of the places at the time asked about",
+        "file is of that day",
+    ),
+    "wrong zone": (_naive, {"timezone": "Asia/Tokyo"}, "Nobody", "--timezone is right.+--allow-nobody"),
+    "no zone": (_naive, {}, "zone", "--timezone"),
+    "unknown place": (
+        lambda t: t.with_columns(place=pl.lit("x")),
+        {},
+        "not listed",
+        "exclude-unknown-places",
+    ),
+    "no column": (lambda t: t.drop("person"), {}, "no column person", "--columns person=COLUMN"),
+    "more than declared": (
+        _crowd,
+        {"people": 20},
+        "larger than 20",
+        "public number that no count can exceed",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", INPUT)
+def test_input_that_cannot_be_counted(world: World, fault: str) -> None:
+    change, more, what, do = INPUT[fault]
+    path = world.home / "visits.parquet"
+    change(pl.read_parquet(path)).write_parquet(path)
+    with pytest.raises(SafesideError) as caught:
+        world.publish("counts", **more)
+    says(caught, what, do)
+    assert re.search(FREE, caught.value.do)
+    assert not world.out.exists()
+
+
+def test_releases_that_cannot_be_finished(world: World) -> None:
+    killed_at(world, "counts", publication.COMMITTED)
+    (staged,) = world.out.parent.glob(".noon.*.staged")
+    staged.rename(world.home / "moved")
+    with pytest.raises(SafesideError) as caught:
+        world.publish("counts")
+    says(caught, "was committed, and its files are not beside", "noise is never drawn twice")
+    (world.home / "moved").rename(staged)
+    (staged / "map.html").write_text("spoilt")
+    with pytest.raises(SafesideError) as caught:
+        world.publish("counts")
+    says(caught, "altered or is incomplete: map.html", "Do not use it")
+
+
+def test_ledgers_that_do_not_know_a_release(world: World) -> None:
+    old = (world.home / "ledger.db").read_bytes()
+    world.publish("counts")
+    key = signing.load_private(world.home / "key")
+    with create_ledger(world.home / "another.db") as another:
+        with pytest.raises(SafesideError) as caught:
+            withdraw(world.out, reason="software-fault", ledger=another, key=key)
+        says(caught, "was not charged to", "its id is in release.json")
+    (world.home / "ledger.db").write_bytes(old)
+    with pytest.raises(SafesideError) as caught:
+        world.publish("counts", out=world.home / "releases" / "other", at_most=3)
+    says(caught, "has forgotten", "safeside ledger recover")
+
+
+def test_what_purge_refuses(world: World) -> None:
+    for name, what in [("ledger.db", "a ledger"), ("key", "a key"), ("none", "There is no file")]:
+        with pytest.raises(SafesideError) as caught:
+            purge([world.home / name])
+        says(caught, what, "nothing was deleted|Purge only data files")
+
+
+def test_nobody_to_ask_and_seeds_on_the_command_line(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(world.home)
+    app = typer.Typer()
+    publish.register(app)
+    asked = ["publish", "visits.parquet", "--places", "places.csv", "--when", "2021-06-03T12:00:00+00:00"]
+    asked += [
+        "--at-most",
+        "2",
+        "--epsilon",
+        "1",
+        "--out",
+        "out",
+        "--dataset",
+        "city",
+        "--ledger",
+        "ledger.db",
+    ]
+    error = CliRunner().invoke(app, [*asked, "--key", "key"]).exception
+    assert isinstance(error, SafesideError)
+    assert (error.what, error.do) == ("There is nobody to ask.", "Add --yes to go on without being asked.")
+    error = CliRunner().invoke(app, [*asked, "--seed", "1"]).exception
+    assert isinstance(error, SafesideError)
+    assert "never drawn from a seed" in error.what
+    assert "safeside simulate" in error.do
 
 
 def test_basemaps_that_cannot_be_drawn(tmp_path: Path) -> None:

@@ -263,9 +263,19 @@ class Publication:
         if release.digest != reservation.manifest:
             raise manifest.bad("it is not the release the ledger has committed to")
         if reservation.cost.each is not None:
-            self.ledger.give_back(reservation)
+            self._give_back(reservation)
         steps.reached(RETURNED)
         return release
+
+    def _give_back(self, reservation: Reservation) -> None:
+        try:
+            self.ledger.give_back(reservation)
+        except StoreUnavailable as error:
+            raise StoreUnavailable(
+                f'The release is published, in "{self.staging.out}", but {self.ledger.where} cannot be '
+                "reached any more, so unused budget was not returned.",
+                "Bring the database back and run `safeside ledger recover`, which returns it.",
+            ) from error
 
     def _commit(self, reservation: Reservation) -> Reservation:
         staged = self.staging.staged

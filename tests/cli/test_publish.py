@@ -1,0 +1,167 @@
+"""`safeside publish`, `simulate`, `verify`, `withdraw` and `purge` on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import typer
+from tests.faults.publishing import World
+from typer.testing import CliRunner
+
+from safeside.cli import publish
+from safeside.errors import (
+    BadQuestion,
+    OverBudget,
+    SafesideError,
+    SimulationOnly,
+)
+from safeside.ledger import open_ledger
+from safeside.ledger.witness import STATE_VARIABLE
+
+QUESTION = [
+    "--places",
+    "places.csv",
+    "--when",
+    "2021-06-03T12:00:00+00:00",
+    "--at-most",
+    "2",
+    "--epsilon",
+    "1",
+]
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "state"))
+    monkeypatch.chdir(tmp_path)
+    made = World.made(tmp_path)
+    (tmp_path / "safeside.toml").write_text('ledger = "ledger.db"\ndataset = "city"\nkey = "key"\n')
+    return made
+
+
+def run(*arguments: str, code: int = 0) -> str:
+    app = typer.Typer()
+    publish.register(app)
+    result = CliRunner().invoke(app, list(arguments), env={"COLUMNS": "200"})
+    if isinstance(result.exception, SafesideError):
+        raise result.exception
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+def remaining() -> int:
+    with open_ledger("ledger.db") as ledger:
+        return int(ledger.remaining("city").epsilon)
+
+
+def test_a_dry_run_shows_everything_reads_no_visit_and_spends_nothing(world: World) -> None:
+    Path("visits.parquet").unlink()
+    said = run("publish", "visits.parquet", *QUESTION, "--out", "out", "--dry-run")
+    for title in ("Question", "Promise", "Error side", "Expect", "Price", "Remaining"):
+        assert f"{title}\n" in said
+    assert "20.086 (e^3, rounded up)" in said
+    assert '"At most" for 95.0% of the places' in said
+    assert "epsilon 3 now; epsilon 2 afterwards." in said
+    assert "Nothing was spent and no visit was read" in said
+    assert remaining() == 3
+    assert not Path("out").exists()
+
+
+def test_publish_and_verify_with_settings_from_safeside_toml(world: World) -> None:
+    said = run("publish", "visits.parquet", *QUESTION, "--out", "out", "--yes")
+    assert "published and signed; epsilon 2 remains" in said
+    assert "Map: out/map.html" in said
+    assert "every state follows from its bounds" in run("verify", "out", "--key", "key.pub")
+    assert json.loads(run("verify", "out", "--key", "key.pub", "--json"))["verified"] is True
+
+
+def test_nobody_to_ask_is_an_error_and_nothing_is_spent(world: World) -> None:
+    with pytest.raises(BadQuestion, match="nobody to ask"):
+        run("publish", "visits.parquet", *QUESTION, "--out", "out")
+    assert remaining() == 3
+
+
+def test_a_tampered_release_and_a_wrong_key_exit_with_1(world: World) -> None:
+    run("publish", "visits.parquet", *QUESTION, "--out", "out", "--yes")
+    Path("out/statement.txt").write_text("All is well.")
+    said = run("verify", "out", "--key", "key.pub", code=1)
+    assert "statement.txt is not the file that was signed" in said
+    assert json.loads(run("verify", "out", "--key", "key.pub", "--json", code=1))["verified"] is False
+
+
+@pytest.mark.parametrize("option", ["--force", "--override-budget", "--ignore-budget", "--no-ledger"])
+def test_there_is_no_option_to_override_the_budget(world: World, option: str) -> None:
+    said = run("publish", "visits.parquet", *QUESTION, "--out", "out", "--yes", option, code=2)
+    assert "No such option" in said
+
+
+def test_over_budget_seed_and_policy_are_refused(world: World) -> None:
+    with pytest.raises(OverBudget):
+        run("publish", "visits.parquet", *QUESTION[:-1], "4", "--out", "out", "--yes")
+    with pytest.raises(SimulationOnly):
+        run("publish", "visits.parquet", *QUESTION, "--out", "out", "--yes", "--seed", "1")
+    with pytest.raises(SafesideError, match="Only one policy"):
+        run("publish", "visits.parquet", *QUESTION, "--out", "out", "--yes", "--policy", "visited")
+    assert remaining() == 3
+
+
+def test_the_floor_for_people_can_be_raised_in_the_settings(world: World) -> None:
+    with Path("safeside.toml").open("a") as file:
+        file.write("people_floor = 1000\n")
+    with pytest.raises(BadQuestion, match="below the floor of 1000"):
+        run("publish", "visits.parquet", *QUESTION, "--out", "out", "--yes", "--people", "999")
+
+
+def test_superseding_and_withdrawing_say_what_must_not_prompt_them(world: World) -> None:
+    run("publish", "visits.parquet", *QUESTION, "--out", "out", "--yes")
+    said = run("publish", "visits.parquet", *QUESTION, "--out", "second", "--yes", "--supersedes", "out")
+    assert "only on a schedule that was fixed beforehand" in said
+    with pytest.raises(BadQuestion, match="not a reason"):
+        run("withdraw", "out", "--reason", "new-data", "--yes")
+    said = run("withdraw", "out", "--reason", "software-fault", "--yes")
+    assert "because of what the data now say" in said
+    assert "signed notice" in said
+    assert "was withdrawn on" in run("verify", "out", "--key", "key.pub", code=1)
+    assert remaining() == 1
+
+
+def test_simulate_needs_no_ledger_and_is_refused_by_verify(world: World) -> None:
+    Path("counts.csv").write_text("place,count\na,0\nb,7\n")
+    said = run("simulate", "counts.csv", "--at-most", "2", "--epsilon", "1", "--out", "trial", "--seed", "1")
+    assert "Simulation." in said
+    assert "no ledger, no promise" in said
+    assert "is a simulation" in run("verify", "trial", "--key", "key.pub", code=1)
+    assert remaining() == 3
+
+
+def test_purge_deletes_what_it_is_told_and_nothing_that_must_stay(world: World) -> None:
+    said = run("purge", "visits.parquet", "--dry-run")
+    assert "Nothing was deleted." in said
+    run("purge", "visits.parquet", "--yes")
+    assert not Path("visits.parquet").exists()
+    with pytest.raises(SafesideError, match="looks like a ledger"):
+        run("purge", "ledger.db", "--yes")
+    assert "Nothing was deleted." in run("purge", ".", "--yes")
+
+
+def test_sparse_dp_and_public_at_least_from_the_command_line(world: World) -> None:
+    day = ["--places", "places.csv", "--when", "2021-06-03T00:00:00+00:00/P1D", "--at-most", "2"]
+    said = run(
+        "publish", "visits.parquet", *day, "--epsilon", "1/2", "--max-alarms", "2", "--order", "random",
+        "--out", "a", "--yes",
+    )  # fmt: skip
+    assert "Not asked" in said
+    with open_ledger("ledger.db") as ledger:
+        ledger.create_dataset("other", "person", 3, "1e-3")
+    run(
+        "publish", "visits.parquet", *QUESTION[:-4], "--at-most", "9", "--epsilon", "1", "--guarantee", "dp",
+        "--delta", "1e-4", "--dataset", "other", "--out", "b", "--yes",
+    )  # fmt: skip
+    run(
+        "publish", "visits.parquet", *QUESTION, "--at-least", "4", "--alpha", "0.5", "--publish-at-least",
+        "--out", "c", "--yes",
+    )  # fmt: skip
+    for name in "abc":
+        run("verify", name, "--key", "key.pub")
