@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -184,3 +185,13 @@ def test_a_release_keeps_its_thresholds_when_the_callers_change() -> None:
 def test_coins_do_nothing_where_the_margin_is_1() -> None:
     assert margin(3, "0.5") == 1
     assert decide([6, 5], 5, 3, "0.5", coins=np.ones(2, dtype=np.bool_)).tolist() == ["at_least", "at_most"]
+
+
+@pytest.mark.parametrize("grid", ["1", "1/16"])
+def test_a_sparse_alarm_is_at_least_from_the_margin_on(grid: str) -> None:
+    """The margin is counted in steps of the grid: m least with e^(-m rate / steps) <= alpha."""
+    steps = SALap(epsilon_each=1, grid=grid).steps
+    m = math.ceil(math.log(20) * steps)
+    alarms = SALap(epsilon_each=1, alarms=9, grid=grid).release([3, 3], 2)
+    at = replace(alarms, values=np.array([2 * steps + m - 1, 2 * steps + m]))
+    assert decide_sparse(at, 1, "0.05").tolist() == [State.UNCLEAR, State.AT_LEAST]

@@ -81,6 +81,15 @@ def test_intervals_hold_the_value(direction: Direction, value: Fraction) -> None
     assert held >= 0.9
 
 
+@pytest.mark.parametrize("value", [Fraction(4, 3), Fraction(5, 3), Fraction(-4, 3)])
+def test_two_sided_intervals_reach_what_rounding_moved(value: Fraction) -> None:
+    """Without noise to speak of the interval is half a step to either side of the value rounded."""
+    mechanism = Laplace(epsilon=100, sensitivity=1, grid="1/2")
+    low, high = mechanism.interval(mechanism.rounded(value) * mechanism.step, "0.9")
+    assert low <= value <= high
+    assert high - low == mechanism.step
+
+
 def test_a_count_on_a_fine_grid_decides_below_the_next_person() -> None:
     """z < t+1 gives 1 - e^(-eps (t+1-f)); z <= t would give one step of noise more than t - f."""
     mechanism = ALap(epsilon=1, grid="1/8", multiple_of=1)

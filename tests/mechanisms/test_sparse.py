@@ -14,6 +14,7 @@ from tests.mechanisms.worlds import Dataset, erasing, needed, records, visits
 from safeside.errors import BadQuestion
 from safeside.exact import PMF_BITS, ball, precision
 from safeside.mechanisms import Answer, PaperSALap, SAGeo, Said, SALap, Tail, kappa_of, kappa_of_levels
+from safeside.mechanisms.sequences import Order, in_turn
 from safeside.mechanisms.sparse import SparseQueries
 from safeside.noise.entropy import simulated_entropy
 
@@ -154,6 +155,14 @@ def test_an_order_may_follow_what_was_said() -> None:
     got = SAGeo(epsilon_each=1, alarms=5).release([90, 0, 0, 90], 50, order=after_alarms)
     assert got.answers.tolist() == [Answer.ALARM, 0, 0, Answer.ALARM]
     assert got.asked == 2
+
+
+@pytest.mark.parametrize("order", [None, in_turn(2)])
+def test_a_noisy_count_at_the_threshold_is_quiet(order: Order | None) -> None:
+    """At rate 50 there is no noise to speak of: 5 is quiet at t = 5 and an alarm at t = 4, however asked."""
+    got = SAGeo(epsilon_each=50).release([5, 5], [5, 4], order=order)
+    assert got.answers.tolist() == [Answer.QUIET, Answer.ALARM]
+    assert got.values.tolist() == [-1, 5]
 
 
 def test_a_query_is_asked_once() -> None:

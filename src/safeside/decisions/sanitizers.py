@@ -73,7 +73,7 @@ def decide_by_law(
     up, down = law.margin_up(error), law.margin_down(error)
     codes = np.zeros(values.size, dtype=np.int8)
     if up is not None:
-        reach = values if coins is None else values + _useful(coins, values.size, law, up)
+        reach = values if coins is None else values + _belonging(coins, values.size, law)
         codes[reach >= limits + up] = _AT_LEAST
     if down is not None:
         codes[values <= limits + 1 - down] = _AT_MOST
@@ -82,14 +82,14 @@ def decide_by_law(
     return _NAMES[codes]
 
 
-def _useful(coins: NDArray[np.bool_], number: int, law: Law, margin: int) -> NDArray[np.bool_]:
-    """The boundary's coins, which only noise that goes up without end has, and only at a margin above 1."""
+def _belonging(coins: NDArray[np.bool_], number: int, law: Law) -> NDArray[np.bool_]:
+    """The boundary's coins, which only noise that goes up without end has; z <= t stays AT_MOST with any."""
     if not isinstance(law, Up) or coins.dtype != np.bool_ or coins.shape != (number,):
         raise BadNumber(
             "Coins were given that do not belong to these values.",
             "Give one coin of boundary_coins for each value of a decreasing count, or none.",
         )
-    return coins & (margin > 1)
+    return coins
 
 
 def decide_sparse(sparse: Sparse, rate: Number, alpha: Number | None = None) -> States:
