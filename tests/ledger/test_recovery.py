@@ -12,6 +12,7 @@ from tests.ledger.stores import (
     cost,
     forget_witnesses,
     is_postgres,
+    raw,
     restore,
 )
 
@@ -87,6 +88,20 @@ def test_a_process_notices_a_restore_though_every_witness_went_with_it(
     forget_witnesses(url, state)
     with pytest.raises(LedgerForked):
         ledger.reserve("city", "b", QUESTION, cost())
+
+
+def test_an_error_in_between_does_not_make_it_forget(ledger: Ledger, url: str) -> None:
+    copy = backup(url)
+    publish(ledger, "a", "d1")
+    restore(url, copy)
+    with open_ledger(url) as fresh:
+        with raw(url) as run:
+            run("ALTER TABLE safeside_events RENAME TO elsewhere")
+            with pytest.raises(LedgerMissing):
+                fresh.remaining("city")
+            run("ALTER TABLE elsewhere RENAME TO safeside_events")
+        with pytest.raises(LedgerForked):
+            fresh.reserve("city", "b", QUESTION, cost())
 
 
 def test_one_witness_is_enough(ledger: Ledger, url: str, state: Path) -> None:

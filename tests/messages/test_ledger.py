@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import os
+import sqlite3
+import tempfile
 from collections.abc import Callable
 from datetime import timedelta
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from tests.ledger.stores import NOON, QUESTION, backup, cost, postgres, raw, restore, state, url
+from tests.ledger.stores import NOON, QUESTION, backup, cost, not_as_root, postgres, raw, restore, state, url
 
 from safeside.cli import init
 from safeside.cli.config import read_config, required
@@ -294,6 +297,83 @@ def test_a_forked_ledger(book: Ledger, tmp_path: Path) -> None:
             'The release for the request "r" was charged to another ledger.',
             "Give only releases of this ledger; the ledger's id is in release.json.",
         )
+
+
+def _meet(place: str, state: Path, here: Act, there: Act) -> Ledger:
+    """Two copies of a ledger go their own ways; then this one meets the witness of the other."""
+    copy = backup(place)
+    with open_ledger(place) as other:
+        there(other)
+    other_branch = {path: path.read_bytes() for path in state.iterdir()}
+    restore(place, copy)
+    for path in [*other_branch, Path(place + ".witness")]:
+        path.unlink()
+    with open_ledger(place) as one:
+        here(one)
+    for path, content in other_branch.items():
+        path.write_bytes(content + path.read_bytes())
+    return open_ledger(place)
+
+
+def test_copies_that_cannot_be_reconciled(book: Ledger, tmp_path: Path, state: Path) -> None:
+    def make(epsilon: int) -> Act:
+        return lambda it: it.create_dataset("new", "person", epsilon)
+
+    both = _meet(str(tmp_path / "ledger.db"), state, make(1), make(2))
+    assert said(both.recover, LedgerError) == (
+        'Two copies of this ledger each made a dataset "new", with different budgets.',
+        "Keep the copy with the smaller budget, and charge the releases of the other to it with "
+        "`safeside ledger recover --release DIR`.",
+    )
+
+
+def test_a_release_whose_price_is_not_known(book: Ledger, tmp_path: Path, state: Path) -> None:
+    def publish(it: Ledger) -> None:
+        it.commit(it.reserve("city", "far", QUESTION, cost()), "d9")
+
+    both = _meet(
+        str(tmp_path / "ledger.db"), state, lambda it: it.refuse("city", "x", QUESTION, "no"), publish
+    )
+    (witness,) = state.iterdir()
+    lines = [line for line in witness.read_text().splitlines() if "far" not in line or "reserve" not in line]
+    witness.write_text("\n".join(lines) + "\n")
+    assert said(both.recover, LedgerForked) == (
+        'The release for the request "far" was committed on a copy of this ledger, and its price is not '
+        "known here.",
+        "Run `safeside ledger recover --release DIR` with the directory of that release.",
+    )
+
+
+def test_a_full_disk(book: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Small(sqlite3.Connection):
+        def __init__(self, *places: str, **options: object) -> None:
+            super().__init__(*places, **options)
+            self.execute("PRAGMA max_page_count = 12")
+
+    monkeypatch.setattr(sqlite3, "connect", functools.partial(sqlite3.connect, factory=Small))
+    question = {"targets": [f"place {number}" for number in range(20_000)]}
+    with open_ledger(tmp_path / "ledger.db") as small:
+        assert said(lambda: small.reserve("city", "x", question, cost()), StoreUnavailable) == (
+            f'The disk is full: the ledger "{tmp_path}/ledger.db" could not be written.',
+            "Nothing was published. Free some space and run the same command again with the same request id.",
+        )
+
+
+def test_a_read_only_directory(monkeypatch: pytest.MonkeyPatch) -> None:
+    with tempfile.TemporaryDirectory(dir="/tmp") as directory:
+        place = Path(directory) / "ledger.db"
+        monkeypatch.setenv("SAFESIDE_STATE_DIR", directory)
+        with create_ledger(place) as made:
+            made.create_dataset("city", "person", 1)
+        Path(directory).chmod(0o755)
+        for path in Path(directory).iterdir():
+            path.chmod(0o666 if path.suffix == ".witness" else 0o444)
+        with not_as_root(), open_ledger(place) as fresh:
+            assert said(lambda: fresh.reserve("city", "x", QUESTION, cost()), StoreUnavailable) == (
+                f'The ledger "{place}" cannot be written (it, or its directory, is read-only).',
+                "Nothing was spent. Give this user the right to write to the file and its directory, or "
+                "choose another place.",
+            )
 
 
 def test_a_reservation_from_elsewhere(book: Ledger, tmp_path: Path) -> None:

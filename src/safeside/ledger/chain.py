@@ -48,6 +48,8 @@ class Chain:
         """Up to where the account in memory is known to be in the database."""
         self._seen: Head = events.NOTHING
         """The last event this process ever read: a memory that no backup can turn back."""
+        self._heard: list[tuple[Witness, Line]] = []
+        """Lines of witnesses that were read and not compared yet; an error in between must not lose them."""
         self._lost: dict[str, Line] = {}
         self._turn = threading.RLock()
 
@@ -55,10 +57,10 @@ class Chain:
     def reading(self) -> Iterator[tuple[State, Rows]]:
         """The account as it is now. The witnesses are read first, so they cannot be ahead by chance."""
         with self._turn:
-            lines = self._news()
+            self._listen()
             with self._forgetting(), self.store.read() as rows:
-                rewound = self._catch_up(rows)
-                self._compare(self._news() if rewound else lines)
+                self._catch_up(rows)
+                self._compare()
                 yield self._state, rows
 
     def head(self) -> Head:
@@ -86,7 +88,8 @@ class Chain:
         with self._turn:
             with self._forgetting(), self.store.write() as rows:
                 self._catch_up(rows)
-                self._compare(self._news())
+                self._listen()
+                self._compare()
                 if not mend:
                     self._require_whole()
                 steps.reached(steps.of(kind, steps.BEGUN))
@@ -106,8 +109,10 @@ class Chain:
 
     def restore(self, line: Line) -> None:
         """Append a lost event exactly as it was; it follows the head, so the chain is what it was."""
-        with self._forgetting(), self.store.write() as rows:
+        with self._turn, self._forgetting(), self.store.write() as rows:
             self._catch_up(rows)
+            if events.parse(line.body).previous != self._state.head.digest:
+                return
             event = self._state.read(line.head.number, line.head.digest, line.body)
             for digest in events.documents_of(event.what):
                 body = self.find_document(digest)
@@ -115,7 +120,6 @@ class Chain:
                     rows.keep(digest, body)
             rows.append(event)
         self._stored = self._state.head
-        self._lost.pop(line.head.digest, None)
 
     @contextmanager
     def _forgetting(self) -> Iterator[None]:
@@ -127,18 +131,20 @@ class Chain:
                 self._state = State()
             raise
 
-    def _news(self) -> list[tuple[Witness, list[Line]]]:
-        return [(witness, list(witness.news())) for witness in self._witnesses]
+    def _listen(self) -> None:
+        for witness in self._witnesses:
+            self._heard.extend((witness, line) for line in witness.news())
 
-    def _catch_up(self, rows: Rows) -> bool:
-        """Fold what was added since; all of it again, and say so, if the database was replaced."""
+    def _catch_up(self, rows: Rows) -> None:
+        """Fold what was added since; all of it again if the database is no longer the one that was read."""
         known, self._stored = self._state.head, events.NOTHING
         fetched = rows.events(max(1, known.number))
-        rewound = known.number > 0 and (not fetched or fetched[0][1] != known.digest)
-        if rewound:
+        if known.number and (not fetched or fetched[0][1] != known.digest):
             self._state, fetched = State(), rows.events(1)
+            self._heard.clear()
             for witness in self._witnesses:
                 witness.rewind()
+            self._listen()
         for row in fetched:
             if row[0] > self._state.head.number:
                 self._state.read(*row)
@@ -150,16 +156,15 @@ class Chain:
         self._stored = head
         if self._state.holds(self._seen):
             self._seen = head
-        return rewound
 
-    def _compare(self, lines: list[tuple[Witness, list[Line]]]) -> None:
+    def _compare(self) -> None:
         """Which of the events that were ever stored are not here?"""
-        for witness, news in lines:
-            for line in news:
-                if self._state.holds(line.head):
-                    witness.number = max(witness.number, line.head.number)
-                elif line.whole():
-                    self._lost[line.head.digest] = line
+        for witness, line in self._heard:
+            if self._state.holds(line.head):
+                witness.number = max(witness.number, line.head.number)
+            elif line.whole():
+                self._lost[line.head.digest] = line
+        self._heard.clear()
         for digest in [one for one, line in self._lost.items() if self._state.holds(line.head)]:
             del self._lost[digest]
 
