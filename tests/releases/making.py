@@ -82,6 +82,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "sparse with a limit": {"at_most": 2, "max_alarms": 3, "max_places_per_person": 2},
     "padded": {"at_most": 9, "guarantee": "dp", "delta": "1e-3"},
     "padded and at least": {"at_most": 9, "guarantee": "dp", "delta": "1e-3", "at_least": 12, "alpha": "0.2"},
+    "padded with people": {"at_most": 9, "guarantee": "dp", "delta": "1e-3", "people": 21},
     "decision": {"at_most": 9, "guarantee": "dp", "delta": "1e-3", "decision": True},
 }
 """Every kind of question, by name."""

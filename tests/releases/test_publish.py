@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from tests.faults.publishing import CAP, PLACES, World
+from tests.faults.publishing import CAP, PLACES, World, killed_at
 
 from safeside.errors import (
     BadFile,
@@ -27,6 +27,7 @@ from safeside.errors import (
 from safeside.ledger import open_ledger
 from safeside.ledger.witness import STATE_VARIABLE
 from safeside.noise.entropy import simulated_entropy
+from safeside.releases import publication
 from safeside.releases.release import load
 from safeside.releases.signing import load_private, load_public
 from safeside.releases.verify import verify
@@ -74,12 +75,41 @@ def test_a_release_is_true_signed_and_paid(world: World) -> None:
     assert paid.fingerprint not in said
 
 
+def test_visits_may_be_a_dataframe(world: World) -> None:
+    import safeside
+
+    frame = pl.read_parquet(world.home / "visits.parquet")
+    release = safeside.publish(
+        frame,
+        places=[f"p{place:02}" for place in range(PLACES)],
+        when="2021-06-03T12:00",
+        timezone="UTC",
+        at_most=2,
+        epsilon=1,
+        dataset="city",
+        ledger=world.home / "ledger.db",
+        out=world.out,
+        key=world.home / "key",
+    )
+    assert "At most 2 known infected visitors" in release.summary()
+    assert safeside.verify(release.directory, world.home / "key.pub").id == release.id
+
+
 def test_the_same_command_again_is_the_same_release_paid_once(world: World) -> None:
     first = world.publish("counts")
     before = {path.name: path.read_bytes() for path in world.out.iterdir()}
     assert world.publish("counts").digest == first.digest
     assert {path.name: path.read_bytes() for path in world.out.iterdir()} == before
     assert remaining(world) == CAP - 1
+
+
+def test_nobody_else_can_look_into_a_draw_that_is_not_committed(world: World) -> None:
+    killed_at(world, "counts", publication.STAGED)
+    (staged,) = world.out.parent.glob(".noon.*.staged")
+    assert staged.stat().st_mode & 0o777 == 0o700
+    world.publish("counts")
+    assert world.out.stat().st_mode & 0o777 == 0o755
+    assert {path.stat().st_mode & 0o777 for path in world.out.iterdir()} == {0o644}
 
 
 def test_unused_alarms_come_back(world: World) -> None:

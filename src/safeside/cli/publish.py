@@ -187,8 +187,16 @@ def publish(
             out.print("\nNothing was spent and no visit was read (--dry-run).")
             return
         _confirm("Publish?", yes)
-        with spinner() as progress:
-            release = publication.run(progress)
+        try:
+            with spinner() as progress:
+                release = publication.run(progress)
+        except KeyboardInterrupt:
+            err.print(
+                f"Interrupted. Budget that was reserved is kept for the request {publication.request}: "
+                "running the same command again finishes the release and spends nothing more.",
+                markup=False,
+            )
+            raise typer.Exit(130) from None
         left = publication.ledger.remaining(publication.dataset.name, publication.cost.periods)
     _published(release, f"published and signed; epsilon {show(left.epsilon)} remains")
 

@@ -175,7 +175,7 @@ def _fits(value: object, shape: object) -> bool:
             and isinstance(entry["sha256"], str)
             for entry in entries
         )
-    return _whole(value) if shape is _NUMBER else isinstance(value, shape)  # type: ignore[arg-type]
+    return _whole(value) if shape is _NUMBER else isinstance(shape, type) and isinstance(value, shape)
 
 
 def _whole(value: object) -> bool:

@@ -25,6 +25,7 @@ STAGED: Final = "staged"
 PURGED: Final = "purged"
 _LOCK: Final = "lock"
 _TOKEN: Final = 16
+_OWNER, _EVERYBODY = 0o700, 0o755
 PRIVATE: Final = ".private.json"
 """Inside a staged directory: what only the ledger may see. It is gone before the directory is published."""
 
@@ -85,7 +86,8 @@ class Staging:
         """Every file on the disk, in a directory that is not complete yet."""
         durable.remove(self.drawing)
         with durable.writing(self.drawing):
-            self.drawing.mkdir()
+            # Nobody else looks in before the ledger has committed to it.
+            self.drawing.mkdir(mode=_OWNER)
         try:
             for name, data in files.items():
                 durable.write(self.drawing / name, data)
@@ -106,6 +108,7 @@ class Staging:
         with durable.writing(self.out):
             if self.out.is_dir():
                 self.out.rmdir()
+            self.staged.chmod(_EVERYBODY)
         durable.move(self.staged, self.out)
 
 

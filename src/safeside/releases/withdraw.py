@@ -18,7 +18,7 @@ from safeside.errors import BadQuestion, BadRelease, LedgerForked
 from safeside.ledger import Ledger, Stage
 from safeside.releases import durable, manifest
 from safeside.releases.release import STATEMENT, WITHDRAWN, Release, load
-from safeside.releases.signing import PrivateKey
+from safeside.releases.signing import PrivateKey, PublicKey
 from safeside.releases.staging import Staging
 from safeside.releases.verify import check_signature, sign
 
@@ -112,7 +112,7 @@ def _statement(record: dict[str, Any]) -> str:
     return "\n".join([*textwrap.wrap(text, 96), ""])
 
 
-def read_notice(directory: Path | str, keys: Sequence[Any]) -> dict[str, Any]:
+def read_notice(directory: Path | str, keys: Sequence[PublicKey]) -> dict[str, Any]:
     """The notice that stands where a release was, if one of these keys signed it."""
     directory = Path(directory)
     check_signature(directory, WITHDRAWN, keys)
