@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from tests.mechanisms.worlds import erasing, needed, records, replacing, together, visits
 
+from safeside.errors import PrivacyError
 from safeside.exact import PMF_BITS, ball, precision
 from safeside.mechanisms import AGeo, Tail, TwoSidedGeometric
 from safeside.mechanisms.additive import Additive
@@ -236,3 +237,11 @@ def test_draws_follow_the_law(direction: Direction) -> None:
         p = float(mechanism.pmf(z, 4).mid())
         deviation = math.sqrt(p * (1 - p) / number)
         assert abs(np.count_nonzero(values == z) / number - p) <= 6 * deviation
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_a_direction_may_be_given_by_its_text(direction: Direction) -> None:
+    """Read as two-sided, "decreasing" would let z fall below the truth while nobody is told."""
+    assert AGeo(epsilon=1, direction=str(direction)).law == AGeo(epsilon=1, direction=direction).law
+    with pytest.raises(PrivacyError, match="direction is 'Decreasing'"):
+        AGeo(epsilon=1, direction="Decreasing").release([1])

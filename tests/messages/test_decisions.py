@@ -75,11 +75,11 @@ LAW = {z: Fraction(1, 21) for z in range(21)}
         (
             lambda: decide(np.array([2**63 + 5], dtype=np.uint64), 5, 1),
             BadCounts,
-            "The published values are not 64-bit whole numbers.",
+            "The published values are not whole numbers that a count and its noise could be.",
             "Give them as they were published",
         ),
-        (lambda: decide(np.array([np.nan]), 5, 1), BadCounts, "not 64-bit whole numbers", "Give them"),
-        (lambda: decide([5.9], 5, 1), BadCounts, "not 64-bit whole numbers", "Give them"),
+        (lambda: decide(np.array([np.nan]), 5, 1), BadCounts, "are not whole numbers", "Give them"),
+        (lambda: decide([5.9], 5, 1), BadCounts, "are not whole numbers", "Give them"),
         (
             lambda: decide([5], 5, 1, "0.1", direction=Direction.INCREASING, coins=np.array([True])),
             BadNumber,

@@ -292,11 +292,16 @@ def test_thresholds(at_most: Any, what: str, do: str) -> None:
         (
             lambda: AGeo(epsilon=1).upper_bound([2.9]),
             BadCounts,
-            "The published values are not 64-bit whole numbers.",
+            "The published values are not whole numbers that a count and its noise could be.",
             "Give them as they were published; values on a finer grid are read by their own mechanism.",
         ),
-        (lambda: AGeo(epsilon=1).interval(np.array([np.nan]), "0.9"), BadCounts, "not 64-bit whole", "Give"),
-        (lambda: AGeo(epsilon=1).estimate([True]), BadCounts, "not 64-bit whole", "Give"),
+        (
+            lambda: AGeo(epsilon=1).interval(np.array([np.nan]), "0.9"),
+            BadCounts,
+            "are not whole numbers",
+            "Give",
+        ),
+        (lambda: AGeo(epsilon=1).estimate([True]), BadCounts, "are not whole numbers", "Give"),
         (
             lambda: UtilityOptimised(epsilon=1, sensitive=("a",)).respond(["b"]),
             BadCounts,

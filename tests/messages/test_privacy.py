@@ -68,6 +68,40 @@ CASES: list[tuple[Callable[[], object], type[SafesideError], str, str]] = [
         "Give a proposition that is no atom and no atom's negation a name of its own.",
     ),
     (
+        lambda: Policy(propositions="not here"),
+        UnknownPolicy,
+        "The propositions of a policy were given as one text.",
+        "Give a set of names, even of one: {'not at the bar'}.",
+    ),
+    (
+        lambda: Guarantee(epsilon=ONE, direction="up"),
+        PrivacyError,
+        "direction is 'up'.",
+        "Give direction as one of 'decreasing', 'increasing', 'neither'.",
+    ),
+    (
+        lambda: Guarantee(epsilon=ONE, neighbours="all"),
+        PrivacyError,
+        "neighbours is 'all'.",
+        "Give neighbours as one of 'replace', 'add or remove'.",
+    ),
+    (
+        lambda: d.direction_of(
+            d.CountQuery(atoms=("a",), condition=lambda vector: 0.5 if vector["a"] else 0.9), HERE
+        ),
+        PrivacyError,
+        "The condition of 'the query' gave 0.9, which is no whole number.",
+        "Count people: give a condition that is true or false, or a whole number.",
+    ),
+    (
+        lambda: d.Declared(
+            direction=Direction.DECREASING, sensitivity=1, reason="because", check=lambda: [([], HERE)]
+        ),
+        PrivacyError,
+        "A direction was declared without a reason, or without a case that checks it.",
+        "Say why it holds for every record, and give small finite cases of the same query.",
+    ),
+    (
         lambda: explain("adpset"),
         UnknownPolicy,
         "There is no definition called 'adpset'.",

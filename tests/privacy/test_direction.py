@@ -168,3 +168,10 @@ def test_a_declaration_is_checked_on_small_cases() -> None:
         Declared(direction=Direction.DECREASING, sensitivity=1, reason=" ", check=cases)
     with pytest.raises(PrivacyError, match="without a reason"):
         Declared(direction=Direction.DECREASING, sensitivity=1, reason="none", check=list)
+
+
+def test_a_direction_given_by_its_text_is_that_direction() -> None:
+    query, policy = d.none_of(("a",)), Policy(propositions=frozenset({"not a"}))
+    assert d.require_monotone(query, policy, "increasing") == Direction.INCREASING
+    with pytest.raises(NotMonotone):
+        d.require_monotone(query, policy, "decreasing")

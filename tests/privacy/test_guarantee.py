@@ -79,3 +79,14 @@ def test_one_plain_sentence() -> None:
 def test_the_sentence_stays_short() -> None:
     many = Policy.not_visited((str(i) for i in range(100_000)), "noon")
     assert len(one(policy=many).sentence()) < 600
+
+
+def test_the_text_of_a_member_is_the_member() -> None:
+    """Members are compared by identity: the text "add or remove" must not be read as replacement."""
+    plain = Guarantee(
+        epsilon=Fraction(1), neighbours="add or remove", unit="person-day", direction="decreasing"
+    )
+    assert plain.neighbours is Neighbours.ADD_REMOVE
+    assert plain.unit is Unit.PERSON_DAY
+    assert plain.direction is Direction.DECREASING
+    assert "added or removed" in plain.sentence()

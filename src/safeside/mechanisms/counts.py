@@ -11,6 +11,8 @@ from safeside.errors import BadCounts, BadNumber
 
 MOST_PEOPLE: Final = 1 << 62
 """Half of what a 64-bit integer holds, so that a count can be refused *before* noise is drawn for it."""
+_MOST_PUBLISHED: Final = MOST_PEOPLE + MOST_PEOPLE // 2
+"""Noise carries no count so far; beyond it, adding a margin might leave 64 bits."""
 
 
 def people_counts(counts: ArrayLike, people: int | None = None) -> NDArray[np.int64]:
@@ -58,9 +60,10 @@ def thresholds_for(number: int, at_most: ArrayLike, *, name: str = "at_most") ->
 def published_values(z: ArrayLike) -> NDArray[np.int64]:
     """What was published, as int64 of the same shape; a value that is not whole would be rounded down."""
     values = np.asarray(z)
-    if values.dtype.kind not in "iu" or (values.size and int(values.max()) > np.iinfo(np.int64).max):
+    far = values.dtype.kind in "iu" and values.size and max(int(values.max()), -int(values.min()))
+    if values.dtype.kind not in "iu" or far > _MOST_PUBLISHED:
         raise BadCounts(
-            "The published values are not 64-bit whole numbers.",
+            "The published values are not whole numbers that a count and its noise could be.",
             "Give them as they were published; values on a finer grid are read by their own mechanism.",
         )
     return values.astype(np.int64, copy=False)

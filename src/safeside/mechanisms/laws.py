@@ -18,7 +18,7 @@ from safeside.exact import Ball, at_most, ball, ceiling, exp, least_power
 from safeside.noise.entropy import Entropy
 from safeside.noise.geometric import geometric, truncated_geometric, two_sided_geometric
 from safeside.noise.inversion import bernoulli
-from safeside.privacy.guarantee import Direction
+from safeside.privacy.guarantee import Direction, one_of
 
 Integers = NDArray[np.int64]
 
@@ -227,11 +227,13 @@ class Padded:
 
 def law_of(direction: Direction, rate: Fraction) -> Law:
     """Noise on the side opposite to where the query can move: there it never errs on the unsafe side."""
-    if direction is Direction.DECREASING:
-        return Up(rate)
-    if direction is Direction.INCREASING:
-        return Down(rate)
-    return Both(rate)
+    match one_of(Direction, direction, "direction"):
+        case Direction.DECREASING:
+            return Up(rate)
+        case Direction.INCREASING:
+            return Down(rate)
+        case Direction.NEITHER:
+            return Both(rate)
 
 
 def least_where(holds: Callable[[int], bool], most: int) -> int:

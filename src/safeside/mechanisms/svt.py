@@ -24,7 +24,7 @@ from safeside.mechanisms.noisy import source
 from safeside.mechanisms.sequences import Answer, Order, Said, Transcript, hold, in_turn, shapes
 from safeside.mechanisms.sparse import NO_VALUE, Sparse
 from safeside.noise.entropy import Entropy
-from safeside.privacy.guarantee import Guarantee, Neighbours
+from safeside.privacy.guarantee import Guarantee, Neighbours, one_of
 from safeside.privacy.policy import Policy
 
 _NEGLIGIBLE = Fraction(1, 1 << 240)
@@ -63,6 +63,7 @@ class SparseVector:
                 "Give the part of epsilon spent on the threshold, above 0 and below 1.",
             )
         object.__setattr__(self, "threshold_share", share)
+        object.__setattr__(self, "neighbours", one_of(Neighbours, self.neighbours, "neighbours"))
         if self.same_direction and self.neighbours is not Neighbours.ADD_REMOVE:
             raise BadNumber(
                 "same_direction was stated, but replacing a record can move one count up and another down.",

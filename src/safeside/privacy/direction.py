@@ -14,7 +14,7 @@ from dataclasses import InitVar, dataclass, field
 from typing import Final, TypeVar
 
 from safeside.errors import NoRoom, NotMonotone, PrivacyError
-from safeside.privacy.guarantee import Direction
+from safeside.privacy.guarantee import Direction, one_of
 from safeside.privacy.policy import NOT, Policy, require_known
 
 R = TypeVar("R")
@@ -151,15 +151,16 @@ def counterexample(
     written: Mapping[str, Formula] | None = None,
 ) -> tuple[Truth, Truth] | None:
     """An allowed step along which the query moves against `direction`, as close a pair as there is."""
-    if direction is Direction.NEITHER:
+    wanted = one_of(Direction, direction, "direction")
+    if wanted is Direction.NEITHER:
         return None
     propositions = written_in(query.atoms, policy, written)
-    sign = 1 if direction is Direction.DECREASING else -1
+    sign = 1 if wanted is Direction.DECREASING else -1
     low: dict[int, tuple[int, Truth]] = {}
     high: dict[int, tuple[int, Truth]] = {}
     for vector in query.vectors:
         bits = _signature(vector, propositions)
-        value = sign * int(query.condition(vector))
+        value = sign * _value(query, vector)
         if bits not in low or value < low[bits][0]:
             low[bits] = value, vector
         if bits not in high or value > high[bits][0]:
@@ -171,6 +172,16 @@ def counterexample(
         if least < most and not bits & ~kept
     ]
     return min(wrong, key=lambda pair: _difference(*pair), default=None)
+
+
+def _value(query: CountQuery, vector: Truth) -> int:
+    value = query.condition(vector)
+    if int(value) != value:
+        raise PrivacyError(
+            f"The condition of {query.name!r} gave {value!r}, which is no whole number.",
+            "Count people: give a condition that is true or false, or a whole number.",
+        )
+    return int(value)
 
 
 def _difference(one: Truth, other: Truth) -> int:
@@ -210,7 +221,7 @@ def require_monotone(
 
 
 def _step_sentence(query: CountQuery, one: Truth, other: Truth) -> str:
-    before, after = int(query.condition(one)), int(query.condition(other))
+    before, after = _value(query, one), _value(query, other)
     return (
         f"the policy allows the step from a person with {_vector_sentence(one)} "
         f"to one with {_vector_sentence(other)}, which takes it from {before} to {after}"
@@ -289,7 +300,7 @@ class Declared:
 
     def __post_init__(self) -> None:
         cases = list(self.check())
-        if not self.reason.strip() or not cases:
+        if not self.reason.strip() or not cases or not all(queries for queries, _ in cases):
             raise PrivacyError(
                 "A direction was declared without a reason, or without a case that checks it.",
                 "Say why it holds for every record, and give small finite cases of the same query.",

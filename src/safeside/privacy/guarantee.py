@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from typing import Final
+from typing import Final, TypeVar
 
 from safeside import exact
 from safeside.errors import PrivacyError
@@ -35,6 +35,22 @@ class Unit(StrEnum):
     PERSON = "person"
     PERSON_DAY = "person-day"
     PERSON_WEEK = "person-week"
+
+
+K = TypeVar("K", bound=StrEnum)
+
+
+def one_of(kind: type[K], value: K | str, name: str) -> K:
+    """The member of `kind` that is meant; its text will do, and what is neither is refused.
+
+    Members are told apart by identity, so a text that only looks like one would be taken for another.
+    """
+    try:
+        return kind(value)
+    except ValueError:
+        raise PrivacyError(
+            f"{name} is {value!r}.", f"Give {name} as one of {', '.join(repr(str(one)) for one in kind)}."
+        ) from None
 
 
 WHOSE: Final = {
@@ -67,6 +83,9 @@ class Guarantee:
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", exact.epsilon(self.epsilon))
         object.__setattr__(self, "delta", exact.delta(self.delta))
+        object.__setattr__(self, "neighbours", one_of(Neighbours, self.neighbours, "neighbours"))
+        object.__setattr__(self, "unit", one_of(Unit, self.unit, "unit"))
+        object.__setattr__(self, "direction", one_of(Direction, self.direction, "direction"))
         if self.neighbours is Neighbours.ADD_REMOVE and len(self.policy):
             raise PrivacyError(
                 "A policy speaks of replacing a record, and was given together with adding or removing one.",

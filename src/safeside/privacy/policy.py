@@ -47,6 +47,15 @@ class Policy:
 
     propositions: frozenset[str]
 
+    def __post_init__(self) -> None:
+        # One text would be searched for names inside it, as if it gave up every one of them.
+        if isinstance(self.propositions, str):
+            raise UnknownPolicy(
+                "The propositions of a policy were given as one text.",
+                "Give a set of names, even of one: {'not at the bar'}.",
+            )
+        object.__setattr__(self, "propositions", frozenset(self.propositions))
+
     @classmethod
     def none(cls) -> Policy:
         """Nothing may leak: ordinary differential privacy."""
