@@ -194,4 +194,6 @@ def test_a_sparse_alarm_is_at_least_from_the_margin_on(grid: str) -> None:
     m = math.ceil(math.log(20) * steps)
     alarms = SALap(epsilon_each=1, alarms=9, grid=grid).release([3, 3], 2)
     at = replace(alarms, values=np.array([2 * steps + m - 1, 2 * steps + m]))
+    far = SALap(epsilon_each=1, alarms=9, grid="1/1024").release([300, 300], [200, 255])
+    assert decide_sparse(far, 1, "0.05").tolist() == [State.AT_LEAST, State.AT_LEAST]
     assert decide_sparse(at, 1, "0.05").tolist() == [State.UNCLEAR, State.AT_LEAST]

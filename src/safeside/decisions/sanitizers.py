@@ -104,7 +104,7 @@ def decide_sparse(sparse: Sparse, rate: Number, alpha: Number | None = None) -> 
             f"Quiet answers of {sparse.mechanism} may be wrong and cannot be called certain.",
             "Read decisions from SAGeo or SALap; of the sparse vector technique only its own alpha holds.",
         )
-    limits = sparse.at_most
+    limits = sparse.at_most.astype(np.int64)
     steps = sparse.step.denominator
     reach = margin(exact.positive(rate, "rate") / steps, alpha)
     codes = np.full(limits.size, _UNCLEAR, dtype=np.int8)

@@ -57,6 +57,13 @@ def thresholds_for(number: int, at_most: ArrayLike, *, name: str = "at_most") ->
     return np.broadcast_to(array.astype(np.int64, copy=False), (number,))
 
 
+def kept(thresholds: NDArray[np.int64]) -> NDArray[np.integer]:
+    """A copy that stays as it is whatever the caller does; small, since it is made for every release."""
+    if thresholds.strides == (0,):
+        return np.broadcast_to(thresholds[:1].copy(), thresholds.shape)
+    return thresholds.astype(np.min_scalar_type(int(thresholds.max())))
+
+
 def published_values(z: ArrayLike) -> NDArray[np.int64]:
     """What was published, as int64 of the same shape; a value that is not whole would be rounded down."""
     values = np.asarray(z)

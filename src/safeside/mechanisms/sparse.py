@@ -23,7 +23,7 @@ from safeside import exact
 from safeside.errors import BadCounts, BadNumber
 from safeside.exact import Ball, Number, evaluate
 from safeside.mechanisms.additive import NOT_COUNTED
-from safeside.mechanisms.counts import MOST_PEOPLE, people_counts, thresholds_for
+from safeside.mechanisms.counts import MOST_PEOPLE, kept, people_counts, thresholds_for
 from safeside.mechanisms.laws import Integers, Up
 from safeside.mechanisms.noisy import Tail, source
 from safeside.mechanisms.sequences import (
@@ -52,7 +52,7 @@ class Sparse:
     unbiased estimate.
     """
 
-    at_most: Integers
+    at_most: NDArray[np.integer]
     answers: NDArray[np.int8]
     values: Integers
     asked: int
@@ -179,7 +179,7 @@ class SparseQueries:
         run = self._in_turn if order is None else partial(self._chosen, order)
         answers, noisy, asked = run(values, limits, moves, drawn)
         return Sparse(
-            at_most=limits.copy(),
+            at_most=kept(limits),
             answers=answers,
             values=noisy,
             asked=asked,

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from safeside import exact
 from safeside.errors import BadNumber
 from safeside.exact import Ball, Number, least_power
-from safeside.mechanisms.counts import people_counts, thresholds_for
+from safeside.mechanisms.counts import kept, people_counts, thresholds_for
 from safeside.mechanisms.laws import Both, Integers
 from safeside.mechanisms.noisy import source
 from safeside.mechanisms.sequences import Answer, Order, Said, Transcript, hold, in_turn, shapes
@@ -106,7 +106,7 @@ class SparseVector:
         for one in said:
             answers[one.query] = Answer.QUIET if one.alarm is None else Answer.ALARM
         return Sparse(
-            at_most=limits.copy(),
+            at_most=kept(limits),
             answers=answers,
             values=np.full(values.size, NO_VALUE, dtype=np.int64),
             asked=len(said),
