@@ -18,7 +18,9 @@ from safeside.visits.locating import flags, locate, unknown_places
 from safeside.visits.places import Places
 from safeside.visits.report import Doubt, Finding, Report
 from safeside.visits.rowchecks import row_checks, touches
+from safeside.visits.saying import describe, exclusions
 from safeside.visits.sources import Source, open_visits, reading
+from safeside.visits.tally import most_listed_places, parsed_rows, require_all_rows, run
 from safeside.visits.window import Window
 
 
@@ -44,7 +46,7 @@ def check_visits(
     with reading():
         source = open_visits(visits, declared, key=None, progress=progress)
         findings = counting.settle(source, known)
-        excluded = counting.exclusions(source, exclude_unknown_places=exclude_unknown_places)
+        excluded = exclusions(source, exclude_unknown_places=exclude_unknown_places)
         rows, people = source.rows, None
         if not any(finding.stops for finding in findings):
             found, rows, people = _survey(source, places, window, exclude_unknown_places, progress)
@@ -63,7 +65,7 @@ def check_visits(
         people=people,
         most_places_per_person=most,
         exclusions=excluded,
-        reading=counting.describe(source),
+        reading=describe(source),
     )
 
 
@@ -72,12 +74,12 @@ def _survey(
 ) -> tuple[list[Finding], int, int]:
     """One pass over all rows: every question, the places there are, and how many rows and people."""
     checks = row_checks(source, places, window)
-    totals = [counting.parsed_rows(), nw.col("person").n_unique().alias("people")]
+    totals = [parsed_rows(), nw.col("person").n_unique().alias("people")]
     queries = [source.frame.select(*flags(source, checks), *totals)]
     if source.roles.where is Form.PLACES:
         queries.append(source.frame.select("place").unique())
     seen, *visited = collect(queries, progress, "Checking every row")
-    counting.require_all_rows(source, int(seen["rows"].item()))
+    require_all_rows(source, int(seen["rows"].item()))
     findings = locate(source, places, window, progress, asked=seen)
     if visited:
         named = visited[0].drop_nulls().with_columns(pl.lit(0).alias("people"))
@@ -93,11 +95,11 @@ def _ask(
 ) -> tuple[list[Finding], int | None]:
     """What only shows once a window is asked about."""
     counting.require_answerable(source, places, window)
-    tally = counting.run(source, places, window, per_person=True, progress=progress)
+    tally = run(source, places, window, per_person=True, progress=progress)
     most = tally.most_places
     _, unknown = counting.align(tally.by_place, places)
     if unknown and limit is not None and most is not None and most > limit:
-        most = counting.most_listed_places(source, places, window, progress)
+        most = most_listed_places(source, places, window, progress)
     findings = counting.too_many(most, limit, window)
     if not tally.by_place.height:
         reason = "no visit touches the window"

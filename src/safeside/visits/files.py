@@ -282,7 +282,7 @@ def _cut_off(path: Path) -> Finding:
     return Finding(
         doubt=Doubt.CUT_OFF,
         reason=f"the last line of {path.name} does not end, so the file may have been cut off",
-        do="Export it again, or, if it is whole, declare how many rows all files have together (--rows).",
+        do="Export it again, or, if it is whole, declare how many rows all files have together (--expect-rows).",
     )
 
 
@@ -290,5 +290,5 @@ def _no_rows(path: Path) -> Finding:
     return Finding(
         doubt=Doubt.EMPTY,
         reason=f"{path.name} has no rows",
-        do="Export the file again, leave it out, or declare that there are no rows (--rows 0).",
+        do="Export the file again, leave it out, or declare that there are no rows (--expect-rows 0).",
     )

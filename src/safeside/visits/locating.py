@@ -102,7 +102,7 @@ def _mixed_zeros(source: Source, asked: pl.DataFrame, progress: Progress) -> lis
             column=source.roles.columns["person"],
             first=find_rows(source, number & (length < longest), progress),
             reason="identifiers with leading zeros, and shorter numbers that may have lost theirs",
-            do="Export the identifiers as text from the original, or declare that they are right (--trust-ids).",
+            do="Export identifiers as text from the original, or declare that they are right (--trust-ids).",
         )
     ]
 

@@ -6,8 +6,8 @@ of a row; only when some row is doubtful does a second, slower pass ask each que
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import reduce
 from typing import Final
@@ -15,7 +15,7 @@ from typing import Final
 import narwhals as nw
 import numpy as np
 
-from safeside.visits.clocks import LocalStamps, implausible
+from safeside.visits.clocks import Epoch, LocalStamps, implausible
 from safeside.visits.format import When
 from safeside.visits.format import Where as Form
 from safeside.visits.ids import NOT_AN_ID, ROUNDED, missing
@@ -34,14 +34,20 @@ _BOX_MARGIN: Final = 2.0
 
 @dataclass(frozen=True, kw_only=True)
 class RowCheck:
-    """One question of a row. `quick` is what the counting scan asks in its stead, where that is less."""
+    """One question of a row, and what the counting scan asks in its stead.
+
+    What decides whether a row is in the window (its times) is asked `everywhere`, because a row whose time
+    cannot be read might belong there. What decides who is counted where is asked `in_window`, of the rows
+    that count: elsewhere it cannot change the count, and asking it would mean reading every identifier.
+    """
 
     doubt: Doubt
     role: str
     wrong: nw.Expr
     reason: str
     do: str
-    quick: nw.Expr | None
+    everywhere: nw.Expr | None = None
+    in_window: nw.Expr | None = None
 
 
 def row_checks(source: Source, places: Places | None, window: Window | None) -> list[RowCheck]:
@@ -56,10 +62,17 @@ def row_checks(source: Source, places: Places | None, window: Window | None) -> 
 
 
 def doubtful(checks: list[RowCheck]) -> nw.Expr:
-    """Whether anything is wrong with a row, in the fewest comparisons."""
-    return reduce(
-        lambda left, right: left | right, (check.quick for check in checks if check.quick is not None)
-    )
+    """Whether anything is wrong with a row that makes it doubtful wherever it lies."""
+    return _any(check.everywhere for check in checks)
+
+
+def doubtful_in_window(checks: list[RowCheck]) -> nw.Expr:
+    """Whether anything is wrong with a row that is about to be counted."""
+    return _any(expr for check in checks for expr in (check.everywhere, check.in_window))
+
+
+def _any(questions: Iterable[nw.Expr | None]) -> nw.Expr:
+    return reduce(lambda left, right: left | right, (each for each in questions if each is not None))
 
 
 def stayed(source: Source) -> nw.Expr:
@@ -95,7 +108,7 @@ def _person(source: Source) -> Iterator[RowCheck]:
         wrong=gone,
         reason="no person",
         do="Give every row the identifier of a person; people without one would be counted as one.",
-        quick=gone,
+        in_window=gone,
     )
     if not text or source.declared.trust_ids:
         return
@@ -105,7 +118,6 @@ def _person(source: Source) -> Iterator[RowCheck]:
         wrong=person.str.contains(ROUNDED),
         reason="identifiers in scientific notation or with decimals, as if rounded",
         do="Export the identifiers as text from the original, or declare that they are right (--trust-ids).",
-        quick=None,
     )
     yield RowCheck(
         doubt=Doubt.NOT_AN_ID,
@@ -113,7 +125,6 @@ def _person(source: Source) -> Iterator[RowCheck]:
         wrong=person.str.contains(NOT_AN_ID) & ~gone,
         reason="a word for a missing value instead of an identifier",
         do="Give every row the identifier of a person, or declare that these are identifiers (--trust-ids).",
-        quick=None,
     )
 
 
@@ -122,9 +133,9 @@ def _when(source: Source, window: Window | None) -> Iterator[RowCheck]:
         column = nw.col(role)
         clock = source.clocks[role]
         if role in source.texts:
-            yield from _text(source, role, Doubt.TIME, "a time that cannot be read in the declared format")
+            yield from _text_times(source, role)
         else:
-            yield _missing(role, f"no {role}", quick=column.is_null())
+            yield _missing(role, column.is_null(), everywhere=True)
         if role != "end":
             odd = implausible(clock, column)
             yield RowCheck(
@@ -133,7 +144,7 @@ def _when(source: Source, window: Window | None) -> Iterator[RowCheck]:
                 wrong=odd,
                 reason="a time before 1900 or after 2199",
                 do="Check the format and the unit of the times.",
-                quick=odd,
+                everywhere=odd if role in source.texts or isinstance(clock, Epoch) else None,
             )
         moments = () if window is None else (window.start, window.end)
         skipped = clock.skipped(column, moments) if isinstance(clock, LocalStamps) else None
@@ -144,7 +155,7 @@ def _when(source: Source, window: Window | None) -> Iterator[RowCheck]:
                 wrong=skipped,
                 reason="a local time that the clock skipped",
                 do="Check the declared time zone, or give the times with their offset.",
-                quick=skipped,
+                everywhere=skipped,
             )
     if source.roles.when is When.STAYS:
         reversed_ = nw.col("end") < nw.col("start")
@@ -154,45 +165,44 @@ def _when(source: Source, window: Window | None) -> Iterator[RowCheck]:
             wrong=reversed_,
             reason="a stay that ends before it starts",
             do="Correct the rows; in the hour that a clock repeats, give times with their offset.",
-            quick=reversed_,
+            everywhere=reversed_,
         )
 
 
-def _missing(role: str, reason: str, *, quick: nw.Expr) -> RowCheck:
-    do = f"Give every row a {role}; a row without one cannot be placed in or out of the count."
-    return RowCheck(doubt=Doubt.MISSING, role=role, wrong=quick, reason=reason, do=do, quick=quick)
-
-
-def _text(source: Source, role: str, doubt: Doubt, reason: str) -> Iterator[RowCheck]:
-    """A value written as text: not there, or there and not readable."""
-    text, unread = nw.col(text_of(role)), nw.col(role).is_null()
-    absent = text.is_null() | (text == "")
-    yield RowCheck(
+def _missing(role: str, gone: nw.Expr, *, everywhere: bool = False) -> RowCheck:
+    return RowCheck(
         doubt=Doubt.MISSING,
         role=role,
-        wrong=absent,
+        wrong=gone,
         reason=f"no {role}",
         do=f"Give every row a {role}; a row without one cannot be placed in or out of the count.",
-        quick=unread,
+        everywhere=gone if everywhere else None,
+        in_window=gone,
     )
-    naive = text.str.contains(NAIVE_LOOK)
-    if doubt is Doubt.TIME and getattr(source.types[role], "time_zone", None) is not None:
+
+
+def _text_times(source: Source, role: str) -> Iterator[RowCheck]:
+    """A time written as text: not there, without the zone that others have, or not readable."""
+    text, unread = nw.col(text_of(role)), nw.col(role).is_null()
+    absent = text.is_null() | (text == "")
+    yield replace(_missing(role, absent), everywhere=unread)
+    unread = unread & ~absent
+    if getattr(source.types[role], "time_zone", None) is not None:
+        naive = text.str.contains(NAIVE_LOOK)
         yield RowCheck(
             doubt=Doubt.NAIVE,
             role=role,
-            wrong=unread & ~absent & naive,
+            wrong=unread & naive,
             reason="a time without a zone among times with one",
             do="Write every time with its offset from UTC.",
-            quick=None,
         )
         unread = unread & ~naive
     yield RowCheck(
-        doubt=doubt,
+        doubt=Doubt.TIME,
         role=role,
-        wrong=unread & ~absent,
-        reason=reason,
-        do="Correct the rows, or declare the format of the column.",
-        quick=None,
+        wrong=unread,
+        reason="a time that cannot be read in the declared format",
+        do="Correct the rows, or declare the format of the column (--time-format).",
     )
 
 
@@ -207,27 +217,25 @@ def _state(source: Source) -> RowCheck | None:
         wrong=wrong,
         reason=f"a state other than {' and '.join(known)}",
         do="Declare every state that means staying or moving.",
-        quick=wrong,
+        everywhere=wrong,
     )
 
 
 def _only_where_stayed(check: RowCheck, source: Source) -> RowCheck:
     """A record of movement need not name a place."""
     here = stayed(source)
-    return RowCheck(
-        doubt=check.doubt,
-        role=check.role,
+    return replace(
+        check,
         wrong=check.wrong & here,
-        reason=check.reason,
-        do=check.do,
-        quick=None if check.quick is None else check.quick & here,
+        everywhere=None if check.everywhere is None else check.everywhere & here,
+        in_window=None if check.in_window is None else check.in_window & here,
     )
 
 
 def _place(source: Source) -> Iterator[RowCheck]:
     if source.roles.where is Form.PLACES:
-        text = source.types["place"] == nw.String
-        yield _missing("place", "no place", quick=missing(nw.col("place"), text=text))
+        place = nw.col("place")
+        yield _missing("place", missing(place, text=source.types["place"] == nw.String))
 
 
 def _coordinates(source: Source, places: Places | None) -> Iterator[RowCheck]:
@@ -236,10 +244,21 @@ def _coordinates(source: Source, places: Places | None) -> Iterator[RowCheck]:
     for role in ("latitude", "longitude", "accuracy"):
         if role not in source.roles.columns:
             continue
+        column = nw.col(role)
+        unread = column.is_null() | ~column.is_finite()
         if role in source.texts:
-            yield from _text(source, role, Doubt.COORDINATE, "a number that cannot be read")
-        unread = ~nw.col(role).is_finite() | nw.col(role).is_null()
-        yield _missing(role, f"no {role}", quick=unread)
+            text = nw.col(text_of(role))
+            absent = text.is_null() | (text == "")
+            yield RowCheck(
+                doubt=Doubt.COORDINATE,
+                role=role,
+                wrong=unread & ~absent,
+                reason="a number that cannot be read",
+                do="Write coordinates as decimal degrees with a point.",
+                in_window=unread,
+            )
+            unread = absent
+        yield _missing(role, unread)
     latitude, longitude = nw.col("latitude"), nw.col("longitude")
     outside = (latitude.abs() > 90) | (longitude.abs() > 180)
     if "accuracy" in source.roles.columns:
@@ -257,7 +276,7 @@ def _coordinates(source: Source, places: Places | None) -> Iterator[RowCheck]:
 
 
 def _coordinate(doubt: Doubt, wrong: nw.Expr, reason: str, do: str) -> RowCheck:
-    return RowCheck(doubt=doubt, role="latitude", wrong=wrong, reason=reason, do=do, quick=wrong)
+    return RowCheck(doubt=doubt, role="latitude", wrong=wrong, reason=reason, do=do, in_window=wrong)
 
 
 def _swapped(

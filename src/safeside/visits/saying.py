@@ -1,0 +1,42 @@
+"""What counted as a visit and what was left out, in sentences that every answer carries."""
+
+from __future__ import annotations
+
+from safeside.visits.format import When
+from safeside.visits.format import Where as Form
+from safeside.visits.sources import Source
+
+
+def exclusions(source: Source, *, exclude_unknown_places: bool) -> tuple[str, ...]:
+    """Sentences that every answer must carry."""
+    declared = source.declared
+    said = []
+    if exclude_unknown_places and source.roles.where is Form.PLACES:
+        said.append("Visits to places that are not on the list are not counted.")
+    if declared.at_least is not None:
+        said.append(declared.at_least.sentence())
+    if source.roles.movement:
+        said.append(f"Only records in state {' or '.join(declared.stay_states)} are counted.")
+    if declared.trust_ids and source.text_persons:
+        said.append("Identifiers that look rounded or shortened are taken as they are written.")
+    if declared.trust_coordinates and source.roles.where is Form.COORDINATES:
+        said.append("Coordinates that look unknown or exchanged are taken as they are written.")
+    return tuple(said)
+
+
+def describe(source: Source) -> str:
+    """What counts as a visit, in one sentence."""
+    declared = source.declared
+    at = "the place"
+    if declared.radius is not None:
+        wider = " and the accuracy of the fix" if "accuracy" in source.roles.columns else ""
+        at = f"a point within {declared.radius:g} m{wider} of the place"
+    elif declared.h3_resolution is not None:
+        cells = f"resolution {declared.h3_resolution}, {declared.h3_rings} rings"
+        at = f"a point in one of the H3 cells ({cells}) of the place"
+    if source.roles.when is When.DATES:
+        return f"A visit is a date on which the person was at {at}; it counts for the whole local day."
+    if source.roles.when is When.STAYS or declared.at_least is not None:
+        return f"A visit is a stay at {at}, from its start up to its end."
+    held = declared.held
+    return f"A visit is a sighting at {at}, which holds for {held} after it."
