@@ -1,0 +1,172 @@
+"""People per place in a window, every row checked, against the fastest raw query in the same run.
+
+    python -m benchmarks.visits [--visits 10000000 100000000] [--ids integer text] [--json]
+
+The data are the synthetic city (100,000 places, a week), made once and kept below build/bench. Every
+contestant runs alone in a process of its own. A first round finds the fastest raw query; then that one, a
+raw scan of the same columns and safeside take turns, so that a slow moment of the machine falls on all of
+them. Times are the best of the turns, memory is the median of the peaks. It ends with an error if a ratio
+is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks._visit_queries import WINDOWS
+from safeside.studies.city import generate
+
+STORE = Path(__file__).parents[1] / "build" / "bench"
+LIMIT = 1.25
+PLACES = 100_000
+VISITS_OF_A_PERSON = 10.45
+"""In the city's week; a little fewer, so that a city has at least as many visits as was asked for."""
+SCANS = ("polars scan", "duckdb scan")
+RAW = {
+    "integer": (
+        "polars distinct",
+        "polars n_unique",
+        "duckdb count distinct",
+        "duckdb distinct",
+        "numpy sort",
+    ),
+    "text": ("polars distinct", "polars n_unique", "duckdb count distinct", "duckdb distinct"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Turns:
+    """What one contestant took in its turns."""
+
+    name: str
+    seconds: tuple[float, ...]
+    cpu: tuple[float, ...]
+    peaks: tuple[int, ...]
+    counts: str
+
+    @property
+    def best(self) -> float:
+        """Seconds of the fastest turn."""
+        return min(self.seconds)
+
+    @property
+    def peak(self) -> float:
+        """Bytes, the middle one of the turns."""
+        return statistics.median(self.peaks)
+
+
+def city(visits: int, ids: str) -> Path:
+    """The folder with a city of at least so many visits, made if it is not there."""
+    folder = STORE / f"city-{visits}-{ids}"
+    if not (folder / "visits.parquet").exists():
+        people = -(-visits * 100 // int(VISITS_OF_A_PERSON * 100))
+        generate(folder, people=people, places=PLACES, integer_ids=ids == "integer")
+    return folder
+
+
+def run(name: str, folder: Path, window: str) -> dict[str, Any]:
+    """One turn of one contestant."""
+    command = [sys.executable, "-m", "benchmarks._visit_queries", name, str(folder), window]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=STORE.parents[1])
+    answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return answer
+
+
+def take_turns(names: tuple[str, ...], folder: Path, window: str, turns: int) -> dict[str, Turns]:
+    """Each contestant once, then each again."""
+    runs: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
+    for _ in range(turns):
+        for name in names:
+            runs[name].append(run(name, folder, window))
+    return {
+        name: Turns(
+            name=name,
+            seconds=tuple(each["seconds"] for each in taken),
+            cpu=tuple(each["cpu"] for each in taken),
+            peaks=tuple(each["peak"] for each in taken),
+            counts=taken[0]["counts"],
+        )
+        for name, taken in runs.items()
+    }
+
+
+def contest(folder: Path, ids: str, window: str, turns: int) -> dict[str, Any]:
+    """A first round of everybody, then the fastest ones and safeside in turns; the ratios."""
+    raw = RAW[ids]
+    run(SCANS[0], folder, window)  # so that the file is in memory before the first clock starts
+    first = take_turns((*raw, *SCANS), folder, window, 2)
+    fastest = min(raw, key=lambda name: first[name].best)
+    scan = min(SCANS, key=lambda name: first[name].best)
+    final = take_turns((fastest, "safeside", scan), folder, window, turns)
+    places = take_turns(("safeside places",), folder, window, 3)["safeside places"]
+    shown = {**first, **final}
+    if len({shown[name].counts for name in (*raw, "safeside")}) != 1:
+        raise AssertionError("the contestants do not agree on the counts")
+    ours, base = final["safeside"], final[scan if window == "hour" else fastest]
+    ratio, memory = ours.best / base.best, ours.peak / base.peak
+    return {
+        "ids": ids,
+        "window": window,
+        "against": base.name,
+        "ratio": ratio,
+        "memory_ratio": memory,
+        "met": ratio <= LIMIT and (memory <= LIMIT or window == "hour"),
+        "contestants": {
+            name: {"best": t.best, "median": statistics.median(t.seconds), "cpu": min(t.cpu), "peak": t.peak}
+            for name, t in shown.items()
+        },
+        "where": {
+            f"reading the four columns ({scan})": final[scan].best,
+            f"people per place, beyond reading ({fastest})": final[fastest].best - final[scan].best,
+            "checks and the list of places, beyond that": ours.best - final[fastest].best,
+            "beside the clock: reading the list of places": places.best,
+        },
+    }
+
+
+def show(result: dict[str, Any]) -> str:
+    """A contest as lines of text."""
+    lines = [f"{result['visits']:,} visits, {result['ids']} ids, {PLACES:,} places, one {result['window']}"]
+    for name, taken in sorted(result["contestants"].items(), key=lambda item: item[1]["best"]):
+        times = "".join(f"{taken[key]:>10.3f} s {key}" for key in ("best", "median", "cpu"))
+        lines.append(f"  {name:<24}{times}{taken['peak'] / 1e6:>9,.0f} MB")
+    lines.append(
+        f"  time {result['ratio']:.2f} and memory {result['memory_ratio']:.2f} times {result['against']}"
+        f" (at most {LIMIT}): {'met' if result['met'] else 'MISSED'}"
+    )
+    lines += [f"    {what:<60}{seconds:>8.3f} s" for what, seconds in result["where"].items()]
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """1 if a ratio was missed."""
+    parser = argparse.ArgumentParser(description="Counting people per place against raw queries.")
+    parser.add_argument("--visits", type=int, nargs="+", default=[10_000_000, 100_000_000])
+    parser.add_argument("--ids", nargs="+", choices=sorted(RAW), default=["integer", "text"])
+    parser.add_argument("--window", nargs="+", choices=sorted(WINDOWS), default=sorted(WINDOWS))
+    parser.add_argument("--turns", type=int, default=7)
+    parser.add_argument("--json", action="store_true", help="print the measurements as JSON")
+    asked = parser.parse_args()
+    results = []
+    for visits in asked.visits:
+        for ids in asked.ids:
+            folder = city(visits, ids)
+            for window in asked.window:
+                results.append({"visits": visits} | contest(folder, ids, window, asked.turns))
+                if not asked.json:
+                    print(show(results[-1]), flush=True)
+    if asked.json:
+        print(json.dumps({"cores": os.cpu_count(), "results": results}, indent=2))
+    return 0 if all(result["met"] for result in results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
