@@ -83,6 +83,14 @@ KINDS: dict[str, dict[str, Any]] = {
     "padded": {"at_most": 9, "guarantee": "dp", "delta": "1e-3"},
     "padded and at least": {"at_most": 9, "guarantee": "dp", "delta": "1e-3", "at_least": 12, "alpha": "0.2"},
     "padded with people": {"at_most": 9, "guarantee": "dp", "delta": "1e-3", "people": 21},
+    "padded, at least, people": {
+        "at_most": 9,
+        "guarantee": "dp",
+        "delta": "1e-3",
+        "at_least": 12,
+        "alpha": "0.2",
+        "people": 21,
+    },
     "decision": {"at_most": 9, "guarantee": "dp", "delta": "1e-3", "decision": True},
 }
 """Every kind of question, by name."""

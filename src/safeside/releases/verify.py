@@ -190,7 +190,11 @@ def _follows_count(record: Manifest, answers: Answers, limits: NDArray[np.int64]
     busy = np.zeros(len(answers), dtype=np.bool_)
     lower = np.zeros(len(answers), dtype=np.int64)
     if isinstance(law, Padded):
-        lower = np.maximum(0, answers.upper - law.most) if law.most is not None else lower
+        lower = np.maximum(0, answers.upper - 2 * law.pad)
+        if question["people"] is not None and question["at_least"] is None:
+            # Where the upper bound stops at the number of people, the lower one still follows the draw.
+            further = (answers.upper == question["people"]) & (answers.lower <= answers.upper)
+            lower = np.where(further, np.maximum(lower, answers.lower), lower)
     if question["at_least"] is not None:
         margin = _margin(record, law)
         reach = question["at_least"] - 1 + margin
