@@ -16,7 +16,12 @@ from safeside.ledger.events import KINDS, NOTHING, Happening, canonical, make, p
 EXAMPLES: list[Happening] = [
     events.LedgerCreated(ledger="l", software="s"),
     events.DatasetCreated(
-        name="city", unit="person-day", timezone="Asia/Tokyo", epsilon=Fraction(1, 3), delta=Fraction(0)
+        name="city",
+        unit="person-day",
+        timezone="Asia/Tokyo",
+        epsilon=Fraction(1, 3),
+        delta=Fraction(0),
+        balance="private",
     ),
     events.Reserved(
         request="r",
@@ -29,7 +34,7 @@ EXAMPLES: list[Happening] = [
     events.Committed(request="r", manifest="m", fingerprint=None, alarms=2),
     events.Returned(request="r", epsilon=Fraction(1, 2)),
     events.Withdrawn(request="r", reason="software-fault"),
-    events.Refused(request="q", dataset="city", question="digest", reason="no room"),
+    events.Refused(request="q", dataset="city", question="digest", reason="no room", ends=None),
     events.Linked(first="city", second="town"),
     events.Recharged(
         request="r",

@@ -14,6 +14,7 @@ from safeside.errors import (
     BadQuestion,
     ClockBackwards,
     LedgerError,
+    LedgerForked,
     LedgerMissing,
     OverBudget,
     PrivacyError,
@@ -92,6 +93,29 @@ def test_a_refusal_is_recorded_once_and_costs_nothing(ledger: Ledger) -> None:
     assert [what.request for what in refusals] == ["a", "b"]
     assert ledger.remaining("city").epsilon == 3
     assert ledger.reserve("city", "a", QUESTION, cost()).stage is Stage.RESERVED
+
+
+def test_a_question_refused_before_anything_is_drawn_goes_back_in_full(ledger: Ledger) -> None:
+    made = ledger.reserve("city", "a", QUESTION, cost(2))
+    assert ledger.refuse("city", "a", QUESTION, "BadFile")
+    assert ledger.remaining("city").epsilon == 3
+    assert ledger.reservation("a") is None
+    with pytest.raises(LedgerForked):
+        ledger.commit(made, "what the refused process drew all the same")
+    again = ledger.reserve("city", "a", QUESTION, cost(2))
+    assert again.number > made.number
+    ledger.commit(again, "manifest")
+    assert not ledger.refuse("city", "a", QUESTION, "BadFile")
+    assert ledger.remaining("city").epsilon == 1
+    assert ledger.verify() == ledger.head.number
+
+
+def test_where_outsiders_see_the_balance_a_refusal_stays_charged(ledger: Ledger) -> None:
+    ledger.create_dataset("town", "person", 2, public_balance=True)
+    ledger.reserve("town", "a", QUESTION, cost(1))
+    assert not ledger.refuse("town", "a", QUESTION, "BadFile")
+    assert ledger.remaining("town").epsilon == 1
+    assert ledger.reserve("town", "a", QUESTION, cost(1)).stage is Stage.RESERVED
 
 
 def test_delta_has_a_budget_too(ledger: Ledger) -> None:

@@ -145,6 +145,16 @@ class LedgerMachine(RuleBasedStateMachine):
             question=made.question,
         )
 
+    @rule(name=NAMES)
+    def refuse(self, name: str) -> None:
+        """Bad input, found before anything was drawn: the reservation goes back in full."""
+        known = self.paid.get(name)
+        endable = known is not None and known.manifest is None and not known.recharged
+        free = self.ledger.refuse("city", name, {}, "BadFile")
+        assert free == (known is None or endable)
+        if endable:
+            del self.paid[name]
+
     @rule(name=NAMES, share=st.fractions(0, 1, max_denominator=3))
     def give_back(self, name: str, share: Fraction) -> None:
         known, reservation = self.paid.get(name), self.ledger.reservation(name)

@@ -43,6 +43,13 @@ def create(
     timezone: Annotated[
         str | None, typer.Option(help="Where days and weeks begin; from safeside.toml.")
     ] = None,
+    public_balance: Annotated[
+        bool,
+        typer.Option(
+            "--public-balance",
+            help="Outsiders see what is left: a release that stops for bad input then stays charged.",
+        ),
+    ] = False,
     ledger: Where = None,
 ) -> None:
     """Make a dataset with its budget, and the ledger if there is none yet. Neither can be reset."""
@@ -50,8 +57,8 @@ def create(
     url = _url(ledger, config)
     name = required(dataset, config.dataset, "--dataset", "dataset")
     with _made_or_opened(url) as book:
-        zone = timezone or (config.time_zone if unit != "person" else None)
-        book.create_dataset(name, unit, epsilon, delta, timezone=zone)
+        zone = timezone or (config.timezone if unit != "person" else None)
+        book.create_dataset(name, unit, epsilon, delta, timezone=zone, public_balance=public_balance)
         shown = book.show(name)
         out.print(f"Made the dataset {name} in {book.where}.", markup=False)
     out.print(text.terms(shown.dataset), markup=False)

@@ -138,10 +138,10 @@ def describe(event: Event) -> str:
             return f"{request}: release {manifest[:16]}"
         case events.Returned(request=request, epsilon=epsilon):
             return f"{request}: epsilon {show(epsilon)}"
-        case (
-            events.Withdrawn(request=request, reason=reason) | events.Refused(request=request, reason=reason)
-        ):
+        case events.Withdrawn(request=request, reason=reason):
             return f"{request}: {reason}"
+        case events.Refused(request=request, reason=reason, ends=ends):
+            return f"{request}: {reason}" + ("" if ends is None else "; its reservation went back in full")
         case events.Linked(first=first, second=second):
             return f"{first} and {second} hold the same people"
         case events.Adopted(what=kind):
@@ -200,7 +200,7 @@ def status_json(one: Status, *, places: bool) -> dict[str, Any]:
     return {
         "dataset": one.dataset.name,
         "unit": str(one.dataset.unit),
-        "time_zone": one.dataset.timezone,
+        "timezone": one.dataset.timezone,
         "cap": _budget(one.cap),
         "standing": _budget(one.standing),
         "remaining": _budget(one.remaining),

@@ -85,7 +85,11 @@ class LedgerCreated(Happening):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DatasetCreated(Happening):
-    """A dataset with its unit of privacy and its caps, which never change."""
+    """A dataset with its unit of privacy and its caps, which never change.
+
+    `balance` says who can see what is left: "private", or "public", where a release that stops for bad input
+    stays charged, because a balance that goes up again would tell.
+    """
 
     kind: ClassVar[str] = "dataset"
     name: str
@@ -93,6 +97,7 @@ class DatasetCreated(Happening):
     timezone: str | None
     epsilon: Fraction
     delta: Fraction
+    balance: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -142,13 +147,18 @@ class Withdrawn(Happening):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Refused(Happening):
-    """A question that was not answered, and why; nothing was spent."""
+    """A question that was not answered, and why.
+
+    `ends` is the digest of the reservation that goes back in full with it: nothing was drawn under it, so
+    nothing is spent, and the request may be made again.
+    """
 
     kind: ClassVar[str] = "refuse"
     request: str
     dataset: str
     question: str
     reason: str
+    ends: str | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -42,7 +42,7 @@ from safeside.ledger.rules import (
     timezone_of,
     unit_of,
 )
-from safeside.ledger.state import Dataset, Reservation, Stage, State
+from safeside.ledger.state import PRIVATE, PUBLIC, Dataset, Reservation, Stage, State
 from safeside.ledger.status import Status, status, verify
 from safeside.ledger.store import Identity, Rows, Store
 from safeside.privacy.guarantee import Unit
@@ -112,9 +112,14 @@ class Ledger:
         delta: Number = 0,
         *,
         timezone: str | None = None,
+        public_balance: bool = False,
         now: datetime | None = None,
     ) -> Dataset:
-        """Declare a dataset, whose data one unit of privacy covers, and its caps, which never change."""
+        """Declare a dataset, whose data one unit of privacy covers, and its caps, which never change.
+
+        Where outsiders see what is left, say so with `public_balance`: a release that stops for bad input
+        then stays charged.
+        """
         check_name(name, "dataset")
         protected = find_unit(unit)
         what = events.DatasetCreated(
@@ -123,6 +128,7 @@ class Ledger:
             timezone=timezone_of(protected, timezone),
             epsilon=exact.epsilon(epsilon),
             delta=exact.delta(delta),
+            balance=PUBLIC if public_balance else PRIVATE,
         )
 
         def decide(state: State) -> Decision:
@@ -312,16 +318,21 @@ class Ledger:
         reason: str,
         *,
         now: datetime | None = None,
-    ) -> None:
-        """Record that a question was not answered, and why. Nothing is spent."""
+    ) -> bool:
+        """Record that a question was not answered, and why, before anything was drawn for it.
+
+        A reservation it had goes back in full, unless outsiders see the balance: True where nothing is spent.
+        """
         check_name(request_id, "request id")
         stored, _ = questions.shorten(question)
 
         def decide(state: State) -> Decision:
             find_dataset(state, dataset)
-            return refusal(state, request_id, dataset, stored, reason)
+            known = state.reservations.get(request_id)
+            ends = known.digest if known is not None and state.endable(known) else None
+            return refusal(state, request_id, dataset, stored, reason, ends=ends)
 
-        self._chain.record(events.Refused.kind, decide, now)
+        return request_id not in self._chain.record(events.Refused.kind, decide, now).reservations
 
     def link(self, first: str, second: str, *, now: datetime | None = None) -> tuple[str, ...]:
         """Two datasets hold the same people: from here on they share the smaller of their budgets.

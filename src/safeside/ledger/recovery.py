@@ -129,20 +129,19 @@ def _next(chain: Chain) -> Line | None:
 
 def _charge_lost(chain: Chain, given: set[str], now: datetime | None) -> None:
     """The other branch of a fork, event by event; each is accounted for in a transaction of its own."""
-    lines = chain.lost()
+    lost = [events.parse(line.body) for line in chain.lost()]
     released = {
-        event.what.request: event.what.manifest
-        for line in lines
-        if isinstance((event := events.parse(line.body)).what, events.Committed)
+        event.what.request: event.what.manifest for event in lost if isinstance(event.what, events.Committed)
     }
-    for line in lines:
-        event = events.parse(line.body)
+    ended = {event.what.ends for event in lost if isinstance(event.what, events.Refused)}
+    for event in lost:
         documents = _documents(chain, event)
 
         def decide(state: State, event: Event = event, documents: dict[str, str] = documents) -> Decision:
             if state.holds(event.head):
                 return Decision()
-            if isinstance(event.what, events.Committed) and event.what.manifest in given:
+            paid = isinstance(event.what, events.Committed) and event.what.manifest in given
+            if paid or event.digest in ended:
                 return Decision(happenings=(events.Adopted(lost=event.digest, what=event.what.kind),))
             return Decision(happenings=_account_for(state, event, released), documents=documents)
 

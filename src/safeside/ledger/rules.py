@@ -115,10 +115,22 @@ def _others(members: tuple[str, ...], dataset: str) -> str:
     return " and ".join(f'"{one}"' for one in members if one != dataset)
 
 
-def refusal(state: State, request: str, dataset: str, question: Mapping[str, Any], reason: str) -> Decision:
+def refusal(
+    state: State,
+    request: str,
+    dataset: str,
+    question: Mapping[str, Any],
+    reason: str,
+    *,
+    ends: str | None = None,
+) -> Decision:
     """The event of a refusal; none where the last one said the same."""
     what = events.Refused(
-        request=request, dataset=dataset, question=events.digest(events.canonical(question)), reason=reason
+        request=request,
+        dataset=dataset,
+        question=events.digest(events.canonical(question)),
+        reason=reason,
+        ends=ends,
     )
     # Somebody who asks the same in a loop does not fill the ledger.
     return Decision() if state.refusals.get(request) == what else Decision(happenings=(what,))

@@ -41,6 +41,8 @@ class Dataset:
     timezone: str | None
     cap: Budget
     created: datetime
+    public_balance: bool = False
+    """Whether outsiders see what is left, so that a stopped release has to stay charged."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -99,6 +101,12 @@ class Group:
         for period in periods:
             self.spent[period] = self.spent[period] - Budget(epsilon=epsilon)
 
+    def undo(self, periods: tuple[str, ...], cost: Budget) -> None:
+        """Take back a charge under which nothing was drawn."""
+        for period in periods:
+            self.spent[period] = self.spent[period] - cost
+            self.gross[period] = self.gross[period] - cost
+
     @property
     def standing(self) -> Budget:
         """What holds for everything published so far: the caps, or more where a charge was forced.
@@ -112,6 +120,8 @@ class Impossible(Exception):
     """An event that the rules do not allow at its place."""
 
 
+PRIVATE: Final = "private"
+PUBLIC: Final = "public"
 SLACK_SECONDS: Final = 120
 """Clocks of several machines differ a little; an event is never dated before the one it follows."""
 
@@ -129,7 +139,6 @@ class State:
     reservations: dict[str, Reservation] = field(default_factory=dict)
     refusals: dict[str, events.Refused] = field(default_factory=dict)
     accounted: set[str] = field(default_factory=set)
-    last: dict[str, str] = field(default_factory=dict)
 
     def read(self, number: int, digest: str, body: str) -> Event:
         """Fold one stored row; LedgerTampered names the first event that cannot be true."""
@@ -173,7 +182,7 @@ class State:
             case events.Withdrawn():
                 self._withdraw(what)
             case events.Refused():
-                self.refusals[what.request] = what
+                self._refuse(what)
             case events.Linked():
                 self._link(what, event)
             case events.Recharged():
@@ -193,6 +202,11 @@ class State:
         """The account a dataset draws on."""
         return self.groups[dataset]
 
+    def last(self, dataset: str) -> Reservation | None:
+        """The newest reservation of a dataset."""
+        own = [one for one in self.reservations.values() if one.dataset == dataset]
+        return max(own, key=lambda one: one.number, default=None)
+
     def returnable(self, reservation: Reservation) -> Fraction:
         """What of a reservation may come back (THEORY section 4).
 
@@ -211,7 +225,12 @@ class State:
         cap = Budget(epsilon=what.epsilon, delta=what.delta)
         unit = Unit(what.unit)
         self.datasets[what.name] = Dataset(
-            name=what.name, unit=unit, timezone=what.timezone, cap=cap, created=event.time
+            name=what.name,
+            unit=unit,
+            timezone=what.timezone,
+            cap=cap,
+            created=event.time,
+            public_balance=what.balance == PUBLIC,
         )
         self.groups[what.name] = Group(members=(what.name,), unit=unit, timezone=what.timezone, cap=cap)
 
@@ -227,7 +246,6 @@ class State:
         self._remember(what, event)
 
     def _remember(self, what: events.Reserved | events.Recharged, event: Event) -> None:
-        self.last[what.dataset] = what.request
         self.reservations[what.request] = Reservation(
             ledger_id=self.ledger_id,
             request=what.request,
@@ -261,6 +279,21 @@ class State:
         group = self.group(reservation.dataset)
         group.credit(check_periods(group.unit, reservation.cost.periods), what.epsilon)
         self.reservations[what.request] = replace(reservation, returned=what.epsilon)
+
+    def endable(self, reservation: Reservation) -> bool:
+        """Whether a reservation may go back in full when its question is refused before anything is drawn."""
+        public = self.datasets[reservation.dataset].public_balance
+        return reservation.stage is Stage.RESERVED and not reservation.recharged and not public
+
+    def _refuse(self, what: events.Refused) -> None:
+        if what.ends is not None:
+            reservation = self._known(what.request)
+            if reservation.digest != what.ends or not self.endable(reservation):
+                raise Impossible("it returns what may have been drawn")
+            group = self.group(reservation.dataset)
+            group.undo(check_periods(group.unit, reservation.cost.periods), reservation.charged)
+            del self.reservations[what.request]
+        self.refusals[what.request] = what
 
     def _withdraw(self, what: events.Withdrawn) -> None:
         reservation = self._known(what.request)

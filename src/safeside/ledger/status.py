@@ -90,7 +90,7 @@ def status(chain: Chain, dataset: str) -> Status:
         known = find_dataset(state, dataset)
         group = state.group(dataset)
         made = [one for one in state.reservations.values() if one.dataset in group.members]
-        last = state.reservations[state.last[dataset]] if dataset in state.last else None
+        last = state.last(dataset)
         return Status(
             dataset=known,
             shares_with=tuple(one for one in group.members if one != dataset),

@@ -234,14 +234,12 @@ class Publication:
 
     def _refused(self, error: SafesideError) -> SafesideError:
         """The refusal goes on record by its kind alone: what was wrong with the data is the curator's."""
-        self.ledger.refuse(self.dataset.name, self.request, self.recorded, type(error).__name__)
-        known = self.ledger.reservation(self.request)
-        waiting = known is not None and known.stage is Stage.RESERVED
+        free = self.ledger.refuse(self.dataset.name, self.request, self.recorded, type(error).__name__)
         spent = (
-            f'the budget stays reserved for the request "{self.request}", and running the same command once '
+            "nothing was spent"
+            if free
+            else f'the budget stays reserved for the request "{self.request}": running the same command once '
             "the input is right spends nothing more"
-            if waiting
-            else "nothing was spent"
         )
         return type(error)(error.what, f"{error.do} Nothing was published, and {spent}.")
 
