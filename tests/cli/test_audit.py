@@ -50,7 +50,7 @@ def test_the_table_names_the_worst_pair_and_sums_up() -> None:
     assert code == 0
     assert "({}, {A, B, C}) → ({}, {})" in output
     assert "All 3 claims hold" in output
-    assert "1 samplers draw what they should" in output
+    assert "samplers drew what they should" in " ".join(output.split())
 
 
 @pytest.mark.usefixtures("few")

@@ -63,7 +63,7 @@ def test_init_writes_what_is_read_back(here: Path) -> None:
         ledger="ledger.db",
         dataset="visits",
         key="safeside.key",
-        time_zone="Asia/Tokyo",
+        timezone="Asia/Tokyo",
         columns={"person": "patient", "time": "at"},
     )
     with pytest.raises(CannotWrite):
@@ -74,7 +74,7 @@ def test_init_asks_where_somebody_can_answer(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(init, "_interactive", lambda: True)
     run("init", answers='UTC\n\nthe "city"\n\n\n\n\n\n')
     made = read_config()
-    assert (made.time_zone, made.dataset, made.ledger) == ("UTC", 'the "city"', "ledger.db")
+    assert (made.timezone, made.dataset, made.ledger) == ("UTC", 'the "city"', "ledger.db")
     assert made.columns == {"person": "person", "place": "place", "start": "start", "end": "end"}
 
 
@@ -156,7 +156,7 @@ def test_settings_stand_in_for_options(here: Path) -> None:
         run("ledger", "show")
     run("init", "--yes", "--timezone", "Asia/Tokyo")
     run("ledger", "create", "--epsilon", "1", "--unit", "person-day")
-    assert read("ledger", "show", "visits")["datasets"][0]["time_zone"] == "Asia/Tokyo"
+    assert read("ledger", "show", "visits")["datasets"][0]["timezone"] == "Asia/Tokyo"
 
 
 def test_recovery_is_explained(here: Path) -> None:

@@ -61,8 +61,8 @@ def _print_rows(rows: Sequence[Row]) -> None:
         return
     out.print(
         f"All {len(claims)} claims hold over every ordered pair of neighbours and every output, "
-        f"{sum(row.tight for row in claims)} of them with nothing to spare; {len(samplers)} samplers draw "
-        "what they should.",
+        f"{sum(row.tight for row in claims)} of them with nothing to spare; all "
+        f"{len(samplers)} tested samplers drew what they should.",
         soft_wrap=False,
     )
 

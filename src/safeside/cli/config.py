@@ -42,7 +42,7 @@ class Config:
     ledger: str | None = None
     dataset: str | None = None
     key: str | None = None
-    time_zone: str | None = None
+    timezone: str | None = None
     time_format: str | None = None
     hold: str | None = None
     radius: int | float | None = None
@@ -65,7 +65,7 @@ _KINDS: Final[Mapping[str, tuple[type, ...]]] = {
     "ledger": (str,),
     "dataset": (str,),
     "key": (str,),
-    "time_zone": (str,),
+    "timezone": (str,),
     "time_format": (str,),
     "hold": (str,),
     "radius": (int, float),

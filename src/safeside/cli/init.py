@@ -54,7 +54,7 @@ def command(
             "No time zone is given, and safeside never guesses one.",
             "Say in which time zone the visits are written: --timezone Asia/Tokyo, for example.",
         )
-    config = Config(ledger=ledger, dataset=dataset, key=key, time_zone=zone(timezone).key, columns=columns)
+    config = Config(ledger=ledger, dataset=dataset, key=key, timezone=zone(timezone).key, columns=columns)
     _write(path, config.to_toml())
     out.print(f"Wrote {path}. Next:")
     out.print("  safeside key create", highlight=False)

@@ -156,7 +156,7 @@ def publish(
     form = VisitFormat(
         columns=columns if columns is not None else dict(config.columns),
         time_format=time_format or config.time_format,
-        timezone=timezone or config.time_zone,
+        timezone=timezone or config.timezone,
         hold=hold or config.hold,
         radius=radius if radius is not None else config.radius if h3 is None else None,
         h3_resolution=h3,
