@@ -16,7 +16,7 @@ from safeside.visits.format import Manifest, VisitFormat, When
 from safeside.visits.format import Where as Form
 from safeside.visits.locating import flags, locate, unknown_places
 from safeside.visits.places import Places
-from safeside.visits.report import Doubt, Finding, Report
+from safeside.visits.report import LEGIBLE, Doubt, Finding, Report
 from safeside.visits.rowchecks import row_checks, touches
 from safeside.visits.saying import describe, exclusions
 from safeside.visits.sources import Source, open_visits, reading
@@ -48,7 +48,7 @@ def check_visits(
         findings = counting.settle(source, known)
         excluded = exclusions(source, exclude_unknown_places=exclude_unknown_places)
         rows, people = source.rows, None
-        if not any(finding.stops for finding in findings):
+        if not any(finding.stops and finding.doubt not in LEGIBLE for finding in findings):
             found, rows, people = _survey(source, places, window, exclude_unknown_places, progress)
             findings += [*found, *counting.disagreements(source, known, rows, people)]
         most: int | None = None
@@ -100,7 +100,7 @@ def _ask(
     _, unknown = counting.align(tally.by_place, places)
     if unknown and limit is not None and most is not None and most > limit:
         most = most_listed_places(source, places, window, progress)
-    findings = counting.too_many(most, limit, window)
+    findings = counting.too_many(most, limit, source, window)
     if not tally.by_place.height:
         reason = "no visit touches the window"
         do = "Check the window and its time zone; if nobody was anywhere, all counts are zero."

@@ -91,7 +91,7 @@ def count_visits(
         if limit is not None and most is not None and most > limit and unknown:
             most = most_listed_places(source, places, window, progress)
         rows, people = _whole_input(source, known, progress)
-        stop_on([*too_many(most, limit, window), *disagreements(source, known, rows, people)])
+        stop_on([*too_many(most, limit, source, window), *disagreements(source, known, rows, people)])
     if source.opened is not None:
         source.opened.require_unchanged()
     return Counts(
@@ -136,12 +136,14 @@ def align(by_place: pl.DataFrame, places: Places) -> tuple[NDArray[np.int64], li
     return values, unknown
 
 
-def too_many(most: int | None, limit: int | None, window: Window) -> list[Finding]:
+def too_many(most: int | None, limit: int | None, source: Source, window: Window) -> list[Finding]:
     if most is None or limit is None or most <= limit:
         return []
     if window.instant and limit == 1:
         reason = "someone is at two places at the instant asked about"
         do = "Correct overlapping stays, or declare in how many places one can be (--max-places-per-person)."
+        if source.roles.when is When.DATES:
+            do = "A date stands for the whole day: ask about the day, with --max-places-per-person or alarms."
         return [Finding(doubt=Doubt.TWO_PLACES, reason=reason, do=do)]
     reason = f"someone visited more places than the declared {limit}"
     do = "Declare a larger number, not taken from the data, or ask for sparse answers, which need none."
@@ -169,7 +171,12 @@ def settle(source: Source, known: Manifest) -> list[Finding]:
         return list(source.findings)
     answered = {Doubt.CUT_OFF} | ({Doubt.EMPTY} if known.rows == 0 else set())
     return [
-        Finding(doubt=f.doubt, reason=f"{f.reason}; the declared number of rows agrees", do=f.do, stops=False)
+        Finding(
+            doubt=f.doubt,
+            reason=f"{f.reason}; the declared number of rows agrees",
+            do="Nothing.",
+            stops=False,
+        )
         if f.doubt in answered and source.rows == known.rows
         else f
         for f in source.findings

@@ -282,7 +282,7 @@ def _cut_off(path: Path) -> Finding:
     return Finding(
         doubt=Doubt.CUT_OFF,
         reason=f"the last line of {path.name} does not end, so the file may have been cut off",
-        do="Export it again, or, if it is whole, declare how many rows all files have together (--expect-rows).",
+        do="Export it again, or, if it is whole, declare the number of rows in all files (--expect-rows).",
     )
 
 

@@ -29,6 +29,19 @@ _WIDEST_RADIUS: Final = 10_000.0
 _EPOCHS: Final = {f"epoch-{unit}": unit for unit in PER_SECOND}
 
 
+_ALSO_CALLED: Final = {
+    "person": ("patient", "user", "uid", "subject", "device", "pid"),
+    "place": ("venue", "location", "poi", "site", "shop"),
+    "latitude": ("lat", "y"),
+    "longitude": ("lon", "lng", "long", "x"),
+    "start": ("begin", "arrival", "arrived", "entry", "checkin", "from"),
+    "end": ("finish", "departure", "left", "exit", "checkout", "until", "to"),
+    "time": ("timestamp", "datetime", "seen", "tracked_at"),
+    "date": ("day",),
+}
+"""Names that others give to the same things: offered when a column is not found, never taken."""
+
+
 class When(StrEnum):
     """How a row tells when."""
 
@@ -258,7 +271,7 @@ def _no_column(role: str, column: str, available: Collection[str]) -> BadQuestio
     wanted = f"{role} ({column})" if role != column else role
     return BadQuestion(
         f"There is no column {wanted}. There are: {', '.join(available)}.",
-        f"Map it to a column (--columns {role}=COLUMN).{did_you_mean(column, available)}",
+        f"Map it to a column (--columns {role}=COLUMN).{did_you_mean(column, available, _ALSO_CALLED.get(role, ()))}",
     )
 
 

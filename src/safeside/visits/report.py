@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from safeside.errors import BadFile
 
@@ -43,6 +44,10 @@ class Doubt(StrEnum):
     NOBODY = "nobody in the window"
     ROWS = "rows"
     PEOPLE = "people"
+
+
+LEGIBLE: Final = (Doubt.CUT_OFF,)
+"""What stops a count of a file whose rows can be looked at all the same."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,11 +8,11 @@ map, cells that close around each other, a full lattice of points.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from safeside.errors import NoRoom
@@ -104,49 +104,49 @@ AREAS: Final = frozenset(
     }
 )
 _LEAST_LATTICE: Final = 9
-_H3_INDEX: Final = re.compile(r"8[0-9a-f]{14}")
+_H3_INDEX: Final = r"^8[0-9a-f]{14}$"
+_ENCLOSED: Final = 6
+"""A pentagon and its five neighbours: the fewest cells that close around one of them."""
 
 
 def require_room(
     *,
-    ids: Sequence[str],
-    names: Iterable[str],
-    kinds: Mapping[str, Sequence[str | None]],
+    ids: pl.Series,
+    names: pl.Series | None,
+    kinds: Mapping[str, pl.Series],
     latitude: NDArray[np.float64] | None,
     longitude: NDArray[np.float64] | None,
 ) -> None:
     """Refuse a list of targets that, by what it says of itself, covers where people always are."""
-    for column, values in {"place": ids, "name": tuple(names), **kinds}.items():
-        said = {_plain(value) for value in values if value}
-        _refuse_words(column, said & HOMES, "people's homes", "homes are never targets")
-        _refuse_words(
-            column, said & REST, "the rest of the world", "a bucket for everywhere else leaves no room"
-        )
+    said = {"place": ids, **({} if names is None else {"name": names}), **kinds}
+    for column, values in said.items():
+        plain = _plain(values)
+        _refuse_words(column, plain, HOMES, "people's homes", "homes are never targets")
+        _refuse_words(column, plain, REST, "the rest of the world", "a bucket for it leaves no room")
         if column in kinds:
-            _refuse_words(
-                column, said & AREAS, "areas that tile a map", "whoever is nowhere else is in an area"
-            )
+            _refuse_words(column, plain, AREAS, "areas that tile a map", "whoever is nowhere is in an area")
     _refuse_cells(ids)
     if latitude is not None and longitude is not None:
         _refuse_lattice(latitude, longitude)
 
 
-def _plain(text: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "_", text.strip().lower()).strip("_")
+def _plain(values: pl.Series) -> pl.Series:
+    return values.str.to_lowercase().str.replace_all(r"[^a-z0-9]+", "_").str.strip_chars("_")
 
 
-def _refuse_words(column: str, found: set[str], what: str, why: str) -> None:
-    if found:
+def _refuse_words(column: str, values: pl.Series, words: frozenset[str], what: str, why: str) -> None:
+    found = values.filter(values.is_in(sorted(words)))
+    if len(found):
         raise NoRoom(
-            f"The list of places contains {what} ({column}: {min(found)}): {why}.",
+            f"The list of places contains {what} ({column}: {found[0]}): {why}.",
             "List public venues only, so that everybody could have been at none of them.",
         )
 
 
-def _refuse_cells(ids: Sequence[str]) -> None:
+def _refuse_cells(ids: pl.Series) -> None:
     """Refuse H3 cells one of which is enclosed by others: whoever is there is surrounded by targets."""
-    cells = {each for each in ids if _H3_INDEX.fullmatch(each)}
-    if len(cells) < 2:
+    cells = set(ids.filter(ids.str.contains(_H3_INDEX)).to_list())
+    if len(cells) < _ENCLOSED:
         return
     try:
         import h3
