@@ -184,12 +184,34 @@ def test_bad_input_publishes_nothing_and_is_free_to_repair(world: World, fault: 
     with pytest.raises((BadFile, BadQuestion)) as caught:
         world.publish("counts")
     assert "Nothing was published" in caught.value.do
-    nothing_published(world)
-    with open_ledger(world.home / "ledger.db") as ledger:
-        assert ledger.history()[-1].what.kind == "refuse"
+    for _ in range(2):
+        nothing_published(world)
+        assert remaining(world) == CAP, "bad input costs nothing"
+        with open_ledger(world.home / "ledger.db") as ledger:
+            assert ledger.history()[-1].what.kind == "refuse"
+            assert ledger.reservations("city") == ()
+            ledger.verify()
+        with pytest.raises((BadFile, BadQuestion), match="nothing was spent"):
+            world.publish("counts")
     (world.home / "visits.parquet").write_bytes(good)
     world.publish("counts")
     assert remaining(world) == CAP - 1
+
+
+def test_where_outsiders_see_the_balance_a_stopped_release_stays_charged(world: World) -> None:
+    with open_ledger(world.home / "ledger.db") as ledger:
+        ledger.create_dataset("seen", "person", CAP, public_balance=True)
+    good = (world.home / "visits.parquet").read_bytes()
+    _spoil(world, BAD["yesterday's file"])
+    with pytest.raises(BadFile, match="once the input is right spends nothing more"):
+        world.publish("counts", dataset="seen")
+    nothing_published(world)
+    with open_ledger(world.home / "ledger.db") as ledger:
+        assert ledger.remaining("seen").epsilon == CAP - 1
+    (world.home / "visits.parquet").write_bytes(good)
+    world.publish("counts", dataset="seen")
+    with open_ledger(world.home / "ledger.db") as ledger:
+        assert ledger.remaining("seen").epsilon == CAP - 1
 
 
 def test_an_unknown_place_may_be_excluded_and_then_every_statement_says_so(world: World) -> None:
