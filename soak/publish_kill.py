@@ -1,4 +1,4 @@
-"""kill -9 at 200 random moments of publishing. After each the ledger is true, and a retry gives one release."""
+"""kill -9 at 200 random moments of publishing; after each the ledger is true, a retry gives one release."""
 
 from __future__ import annotations
 

@@ -88,6 +88,22 @@ def publish(
             rich_help_panel=options.DATA,
         ),
     ] = False,
+    trust_ids: Annotated[
+        bool,
+        typer.Option(
+            "--trust-ids",
+            help="Identifiers that look rounded or shortened are right.",
+            rich_help_panel=options.DATA,
+        ),
+    ] = False,
+    trust_coordinates: Annotated[
+        bool,
+        typer.Option(
+            "--trust-coordinates",
+            help="Coordinates that look unknown or exchanged are right.",
+            rich_help_panel=options.DATA,
+        ),
+    ] = False,
     expect_files: Annotated[
         int | None, typer.Option(help="Declared number of files.", rich_help_panel=options.DATA)
     ] = None,
@@ -161,6 +177,8 @@ def publish(
         radius=radius if radius is not None else config.radius if h3 is None else None,
         h3_resolution=h3,
         separator=separator,
+        trust_ids=trust_ids,
+        trust_coordinates=trust_coordinates,
     )
     with prepare(
         visits[0] if len(visits) == 1 else visits,
