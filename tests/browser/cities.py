@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,10 @@ from safeside.releases.release import Release
 from safeside.releases.simulate import simulate
 from safeside.studies.city.geography import REGIONS
 from safeside.studies.city.venues import found
+
+
+_KEPT: list[TemporaryDirectory[str]] = []
+"""Removed when the tests end."""
 
 
 @lru_cache
@@ -36,13 +40,15 @@ def city(number: int) -> pl.DataFrame:
 
 def mapped(number: int, terms: Terms, **more: Any) -> Release:
     """A simulation on a city of this size; the counts follow public popularity."""
+    directory = TemporaryDirectory()
+    _KEPT.append(directory)
     listed = city(number)
     generator = np.random.default_rng(number)
     counts = generator.poisson(listed["popularity"].to_numpy() / 25)
     return simulate(
         dict(zip(listed["place"], counts.tolist(), strict=True)),
         terms=terms,
-        out=Path(mkdtemp()) / "out",
+        out=Path(directory.name) / "out",
         places=listed,
         when=INSTANT,
         timezone="Asia/Tokyo",

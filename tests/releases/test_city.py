@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import polars as pl
@@ -28,9 +28,11 @@ TIMES = 100
 @lru_cache
 def people() -> tuple[Places, pl.DataFrame]:
     """The public list and the private visits of the default city."""
-    files = city.generate(Path(mkdtemp()))
-    visits = pl.read_parquet(files.visits).with_columns(pl.col("start", "end").dt.convert_time_zone("UTC"))
-    return read_places(files.places), visits
+    with TemporaryDirectory() as directory:
+        files = city.generate(Path(directory))
+        zoned = pl.read_parquet(files.visits, memory_map=False)
+        places = read_places(files.places)
+    return places, zoned.with_columns(pl.col("start", "end").dt.convert_time_zone("UTC"))
 
 
 @lru_cache
