@@ -17,7 +17,6 @@ from safeside.releases.simulate import simulate
 from safeside.studies.city.geography import REGIONS
 from safeside.studies.city.venues import found
 
-
 _KEPT: list[TemporaryDirectory[str]] = []
 """Removed when the tests end."""
 
