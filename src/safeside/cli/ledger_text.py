@@ -89,7 +89,8 @@ def _periods(one: Status) -> Table:
 
 def _more(one: Status) -> str:
     assert one.last is not None
-    many = f"{one.more_like_last:,} more releases like the last ({amount(one.last.charged)}) would fit"
+    noun = "release" if one.more_like_last == 1 else "releases"
+    many = f"{one.more_like_last:,} more {noun} like the last ({amount(one.last.charged)}) would fit"
     if one.more_in_fresh_period is None:
         return f"{many}."
     unit = word(one.dataset.unit)

@@ -50,5 +50,5 @@ def main() -> None:
     except SafesideError as error:
         sys.exit(fail(error))
     except KeyboardInterrupt:
-        err.print("Interrupted. Nothing was published.")
+        err.print("Interrupted.")
         sys.exit(130)
