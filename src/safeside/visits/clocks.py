@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from typing import Final, Protocol
+from zoneinfo import ZoneInfo
 
 import narwhals as nw
 
@@ -178,10 +179,8 @@ def zone_of(name: str) -> tzinfo:
     """The zone of a timestamp type, by name or as a fixed offset such as +09:00."""
     if name[:1] in "+-":
         sign = -1 if name[0] == "-" else 1
-        hours, _, minutes = name[1:].partition(":")
-        return timezone(sign * timedelta(hours=int(hours), minutes=int(minutes or 0)))
-    from zoneinfo import ZoneInfo
-
+        digits = name[1:].replace(":", "")
+        return timezone(sign * timedelta(hours=int(digits[:2]), minutes=int(digits[2:] or 0)))
     return ZoneInfo(name)
 
 

@@ -269,9 +269,10 @@ def _where(found: Mapping[str, str], declared: VisitFormat, available: Collectio
 
 def _no_column(role: str, column: str, available: Collection[str]) -> BadQuestion:
     wanted = f"{role} ({column})" if role != column else role
+    hint = did_you_mean(column, available, _ALSO_CALLED.get(role, ()))
     return BadQuestion(
         f"There is no column {wanted}. There are: {', '.join(available)}.",
-        f"Map it to a column (--columns {role}=COLUMN).{did_you_mean(column, available, _ALSO_CALLED.get(role, ()))}",
+        f"Map it to a column (--columns {role}=COLUMN).{hint}",
     )
 
 

@@ -71,7 +71,7 @@ def _numbers() -> tuple[nw.Expr, nw.Expr, nw.Expr]:
     """Whether an identifier is a number, whether it has leading zeros, and its length."""
     person = nw.col("person")
     number = person.str.contains(ALL_DIGITS)
-    return number, number & person.str.starts_with("0"), person.str.len_chars().cast(nw.Int64)
+    return number, number & person.str.starts_with("0"), person.str.len_chars()
 
 
 def find_rows(source: Source, wrong: nw.Expr, progress: Progress) -> tuple[Where, ...]:

@@ -141,7 +141,7 @@ def _when(source: Source, window: Window | None) -> Iterator[RowCheck]:
             yield RowCheck(
                 doubt=Doubt.IMPLAUSIBLE,
                 role=role,
-                wrong=odd,
+                wrong=odd & ~column.is_null(),
                 reason="a time before 1900 or after 2199",
                 do="Check the format and the unit of the times.",
                 everywhere=odd if role in source.texts or isinstance(clock, Epoch) else None,

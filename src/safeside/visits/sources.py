@@ -105,7 +105,10 @@ def _from_dataframe(
     chosen: nw.DataFrame[Any] | nw.LazyFrame[Any], roles: Roles, declared: VisitFormat, engine: str
 ) -> tuple[Frame, Frame | None]:
     """The frame, and the same with numbered rows where the engine keeps rows in order."""
-    if _text_roles(chosen.collect_schema(), roles) and engine != "polars":
+    schema = chosen.collect_schema()
+    # narwhals does not know every type of pandas (zones such as America/New_York); Polars does.
+    unknown = isinstance(chosen, nw.DataFrame) and any(schema[role] == nw.Unknown for role in roles.times)
+    if (unknown or _text_roles(schema, roles)) and engine != "polars":
         if isinstance(chosen, nw.LazyFrame):
             raise BadQuestion(
                 f"Times or coordinates in the {engine} dataframe are text.",

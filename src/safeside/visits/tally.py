@@ -153,7 +153,7 @@ def _group_text(distinct: Frame, source: Source) -> Frame:
     if source.declared.trust_ids:
         return _group(distinct)
     person = nw.col("person")
-    length = person.str.len_chars().cast(nw.Int64)
+    length = person.str.len_chars()
     looks = distinct.with_columns(
         nw.when(person.str.contains(_ODD)).then(nw.lit(1)).otherwise(nw.lit(0)).alias("odd"),
         length.alias("shortest"),

@@ -96,11 +96,14 @@ def parse_duration(value: str | timedelta, name: str) -> timedelta:
 
 def _read_duration(text: str) -> timedelta | None:
     short = _SHORT.fullmatch(text.strip().lower())
-    if short:
-        return timedelta(**{_UNITS[short["unit"]]: int(short["number"])})
     long = _DURATION.fullmatch(text.strip().upper())
     parts = {k: int(v) for k, v in long.groupdict().items() if v is not None} if long else {}
-    return timedelta(**parts) if parts else None
+    if short:
+        parts = {_UNITS[short["unit"]]: int(short["number"])}
+    try:
+        return timedelta(**parts) if parts else None
+    except OverflowError:
+        return None
 
 
 def _moment(text: str, zone: tzinfo | None) -> datetime:
@@ -155,10 +158,11 @@ def _after(first: str, length: str, zone: tzinfo | None) -> datetime:
         read = datetime.fromisoformat(first)
         days = timedelta(days=int(match["days"] or 0), weeks=int(match["weeks"] or 0))
         shifted = read + days
+        bare = _DATE_ONLY.fullmatch(first) is not None
+        begins = _moment(shifted.date().isoformat() if bare else shifted.isoformat(), zone)
+        return _plausible(begins + (duration - days), f"{first}/{length}")
     except (ValueError, OverflowError):
         raise BadQuestion(f"{first}/{length} is not an interval.", "Write it as 2024-03-01/P1D.") from None
-    bare = _DATE_ONLY.fullmatch(first) is not None
-    return _moment(shifted.date().isoformat() if bare else shifted.isoformat(), zone) + (duration - days)
 
 
 def _show(moment: datetime, text: str, zone: tzinfo | None) -> str:
