@@ -9,9 +9,10 @@ from typing import Annotated
 import typer
 
 from safeside.cli import publish_options as options
+from safeside.cli import visit_options as visit
 from safeside.cli.config import read_config
 from safeside.cli.console import VIOLATION, out, print_json, spinner
-from safeside.visits import Finding, Manifest, Report, VisitFormat, Window, check_visits, read_places
+from safeside.visits import Finding, Manifest, Report, Window, check_visits, read_places
 
 
 def register(app: typer.Typer) -> None:
@@ -20,9 +21,7 @@ def register(app: typer.Typer) -> None:
 
 
 def check(
-    visits: Annotated[
-        list[str], typer.Argument(metavar="VISITS...", help="CSV or Parquet: paths, a glob or a directory.")
-    ],
+    visits: visit.Visits,
     places: Annotated[
         Path, typer.Option(help="The public list of places.", rich_help_panel=options.QUESTION)
     ],
@@ -31,77 +30,41 @@ def check(
         typer.Option(help="An instant, or an interval A/B, to check too.", rich_help_panel=options.QUESTION),
     ] = None,
     max_places_per_person: options.MaxPlaces = None,
-    columns: Annotated[
-        str | None, typer.Option(help="person=patient_id,time=seen_at", rich_help_panel=options.DATA)
-    ] = None,
-    timezone: options.TimeZone = None,
-    time_format: Annotated[
-        str | None,
-        typer.Option(help="How times are written, where not in ISO 8601.", rich_help_panel=options.DATA),
-    ] = None,
-    hold: Annotated[
-        str | None, typer.Option(help="How long a sighting holds: 15min, 2h.", rich_help_panel=options.DATA)
-    ] = None,
-    radius: Annotated[
-        float | None, typer.Option(help="Coordinates: metres around a place.", rich_help_panel=options.DATA)
-    ] = None,
-    h3: Annotated[
-        int | None,
-        typer.Option(help="Coordinates: H3 cells of this resolution.", rich_help_panel=options.DATA),
-    ] = None,
-    separator: Annotated[str, typer.Option(help="Of CSV files.", rich_help_panel=options.DATA)] = ",",
-    exclude_unknown_places: Annotated[
-        bool,
-        typer.Option(
-            "--exclude-unknown-places",
-            help="Leave out visits to places that are not listed, and say so.",
-            rich_help_panel=options.DATA,
-        ),
-    ] = False,
-    trust_ids: Annotated[
-        bool,
-        typer.Option(
-            "--trust-ids",
-            help="Identifiers that look rounded or shortened are right.",
-            rich_help_panel=options.DATA,
-        ),
-    ] = False,
-    trust_coordinates: Annotated[
-        bool,
-        typer.Option(
-            "--trust-coordinates",
-            help="Coordinates that look unknown or exchanged are right.",
-            rich_help_panel=options.DATA,
-        ),
-    ] = False,
-    expect_files: Annotated[
-        int | None, typer.Option(help="Declared number of files.", rich_help_panel=options.DATA)
-    ] = None,
-    expect_rows: Annotated[
-        int | None, typer.Option(help="Declared number of rows.", rich_help_panel=options.DATA)
-    ] = None,
-    expect_people: Annotated[
-        int | None, typer.Option(help="Declared number of people.", rich_help_panel=options.DATA)
-    ] = None,
+    columns: visit.Columns = None,
+    timezone: visit.Timezone = None,
+    time_format: visit.TimeFormat = None,
+    hold: visit.Hold = None,
+    radius: visit.Radius = None,
+    h3: visit.H3 = None,
+    stays_at_least: visit.StayMinutes = None,
+    separator: visit.Separator = ",",
+    exclude_unknown_places: visit.ExcludeUnknown = False,
+    trust_ids: visit.TrustIds = False,
+    trust_coordinates: visit.TrustCoordinates = False,
+    expect_files: visit.ExpectFiles = None,
+    expect_rows: visit.ExpectRows = None,
+    expect_people: visit.ExpectPeople = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Look at visits for everything that would make a count wrong, and say on which lines it is."""
     config = read_config()
     zone = timezone or config.timezone
-    declared = VisitFormat(
-        columns=columns if columns is not None else dict(config.columns),
-        time_format=time_format or config.time_format,
-        timezone=zone,
-        hold=hold or config.hold,
-        radius=radius if radius is not None else config.radius if h3 is None else None,
-        h3_resolution=h3,
+    declared = visit.visit_format(
+        config,
+        columns=columns,
+        timezone=timezone,
+        time_format=time_format,
+        hold=hold,
+        radius=radius,
+        h3=h3,
+        stays_at_least=stays_at_least,
         separator=separator,
         trust_ids=trust_ids,
         trust_coordinates=trust_coordinates,
     )
     with spinner() as progress:
         report = check_visits(
-            visits[0] if len(visits) == 1 else visits,
+            visit.given(visits),
             read_places(places),
             None if when is None else Window.parse(when, zone),
             declared,

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from safeside.cli import publish_options as options
+from safeside.cli import visit_options as visit
 from safeside.cli.config import KEY, Config, read_config, required
 from safeside.cli.console import VIOLATION, err, fail, out, print_json, spinner
 from safeside.errors import BadQuestion, BadRelease, BadSignature, SimulationOnly
@@ -26,7 +27,7 @@ from safeside.releases.simulate import simulate as simulate_counts
 from safeside.releases.verify import verify as verify_release
 from safeside.releases.withdraw import SUPERSEDE_WARNING, WARNING, read_notice, require_reason
 from safeside.releases.withdraw import withdraw as withdraw_release
-from safeside.visits.format import Manifest, VisitFormat
+from safeside.visits.format import Manifest
 
 
 def register(app: typer.Typer) -> None:
@@ -39,9 +40,7 @@ def register(app: typer.Typer) -> None:
 
 
 def publish(
-    visits: Annotated[
-        list[str], typer.Argument(metavar="VISITS...", help="CSV or Parquet: paths or a glob.")
-    ],
+    visits: visit.Visits,
     places: Annotated[
         Path, typer.Option(help="The public list of places.", rich_help_panel=options.QUESTION)
     ],
@@ -61,62 +60,24 @@ def publish(
     alpha: options.Alpha = None,
     publish_at_least: options.PublishAtLeast = False,
     people: options.People = None,
-    columns: Annotated[
-        str | None, typer.Option(help="person=patient_id,time=seen_at", rich_help_panel=options.DATA)
-    ] = None,
-    timezone: options.TimeZone = None,
-    time_format: Annotated[
-        str | None,
-        typer.Option(help="How times are written, where not in ISO 8601.", rich_help_panel=options.DATA),
-    ] = None,
-    hold: Annotated[
-        str | None, typer.Option(help="How long a sighting holds: 15min, 2h.", rich_help_panel=options.DATA)
-    ] = None,
-    radius: Annotated[
-        float | None, typer.Option(help="Coordinates: metres around a place.", rich_help_panel=options.DATA)
-    ] = None,
-    h3: Annotated[
-        int | None,
-        typer.Option(help="Coordinates: H3 cells of this resolution.", rich_help_panel=options.DATA),
-    ] = None,
-    separator: Annotated[str, typer.Option(help="Of CSV files.", rich_help_panel=options.DATA)] = ",",
-    exclude_unknown_places: Annotated[
-        bool,
-        typer.Option(
-            "--exclude-unknown-places",
-            help="Leave out visits to places that are not listed, and say so.",
-            rich_help_panel=options.DATA,
-        ),
-    ] = False,
-    trust_ids: Annotated[
-        bool,
-        typer.Option(
-            "--trust-ids",
-            help="Identifiers that look rounded or shortened are right.",
-            rich_help_panel=options.DATA,
-        ),
-    ] = False,
-    trust_coordinates: Annotated[
-        bool,
-        typer.Option(
-            "--trust-coordinates",
-            help="Coordinates that look unknown or exchanged are right.",
-            rich_help_panel=options.DATA,
-        ),
-    ] = False,
-    expect_files: Annotated[
-        int | None, typer.Option(help="Declared number of files.", rich_help_panel=options.DATA)
-    ] = None,
-    expect_rows: Annotated[
-        int | None, typer.Option(help="Declared number of rows.", rich_help_panel=options.DATA)
-    ] = None,
-    expect_people: Annotated[
-        int | None, typer.Option(help="Declared number of people.", rich_help_panel=options.DATA)
-    ] = None,
+    columns: visit.Columns = None,
+    timezone: visit.Timezone = None,
+    time_format: visit.TimeFormat = None,
+    hold: visit.Hold = None,
+    radius: visit.Radius = None,
+    h3: visit.H3 = None,
+    stays_at_least: visit.StayMinutes = None,
+    separator: visit.Separator = ",",
+    exclude_unknown_places: visit.ExcludeUnknown = False,
+    trust_ids: visit.TrustIds = False,
+    trust_coordinates: visit.TrustCoordinates = False,
+    expect_files: visit.ExpectFiles = None,
+    expect_rows: visit.ExpectRows = None,
+    expect_people: visit.ExpectPeople = None,
     allow_nobody: Annotated[
         bool,
         typer.Option(
-            "--allow-nobody", help="It may be that nobody was anywhere.", rich_help_panel=options.DATA
+            "--allow-nobody", help="It may be that nobody was anywhere.", rich_help_panel=visit.PANEL
         ),
     ] = False,
     dataset: Annotated[
@@ -169,19 +130,21 @@ def publish(
         decision=decision,
         order=order,
     )
-    form = VisitFormat(
-        columns=columns if columns is not None else dict(config.columns),
-        time_format=time_format or config.time_format,
-        timezone=timezone or config.timezone,
-        hold=hold or config.hold,
-        radius=radius if radius is not None else config.radius if h3 is None else None,
-        h3_resolution=h3,
+    form = visit.visit_format(
+        config,
+        columns=columns,
+        timezone=timezone,
+        time_format=time_format,
+        hold=hold,
+        radius=radius,
+        h3=h3,
+        stays_at_least=stays_at_least,
         separator=separator,
         trust_ids=trust_ids,
         trust_coordinates=trust_coordinates,
     )
     with prepare(
-        visits[0] if len(visits) == 1 else visits,
+        visit.given(visits),
         places=places,
         when=when,
         terms=terms,
@@ -227,7 +190,7 @@ def simulate(
         Path | None, typer.Option(help="The list of places, for a map.", rich_help_panel=options.QUESTION)
     ] = None,
     when: Annotated[str, typer.Option(help="What the map says.", rich_help_panel=options.QUESTION)] = WHEN,
-    timezone: options.TimeZone = None,
+    timezone: visit.Timezone = None,
     at_most: options.AtMost = None,
     delta: options.Delta = "0",
     guarantee: options.GuaranteeKind = "adp",

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-QUESTION, DATA, ACCOUNT, OUTPUT = "The question", "The visits", "The account", "The release"
+QUESTION, ACCOUNT, OUTPUT = "The question", "The account", "The release"
 
 AtMost = Annotated[
     int | None,
@@ -63,9 +63,6 @@ People = Annotated[
 ]
 Basemap = Annotated[
     Path | None, typer.Option(help="GeoJSON to draw beneath the map.", rich_help_panel=OUTPUT)
-]
-TimeZone = Annotated[
-    str | None, typer.Option(help="Of the visits and of --when; never guessed.", rich_help_panel=DATA)
 ]
 Ledger = Annotated[str | None, typer.Option(help="A file, or postgresql://...", rich_help_panel=ACCOUNT)]
 Key = Annotated[Path | None, typer.Option(help="The signing key.", rich_help_panel=ACCOUNT)]

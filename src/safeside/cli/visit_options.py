@@ -1,0 +1,101 @@
+"""The options that say how visits are read, the same for every command that reads them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import typer
+
+from safeside.cli.config import Config
+from safeside.visits import StayRule, VisitFormat
+
+PANEL: Final = "The visits"
+
+Visits = Annotated[
+    list[str], typer.Argument(metavar="VISITS...", help="CSV or Parquet: paths, a glob or a directory.")
+]
+Columns = Annotated[str | None, typer.Option(help="person=patient_id,time=seen_at", rich_help_panel=PANEL)]
+Timezone = Annotated[
+    str | None, typer.Option(help="Of the visits and of --when; never guessed.", rich_help_panel=PANEL)
+]
+TimeFormat = Annotated[
+    str | None, typer.Option(help="How times are written, where not in ISO 8601.", rich_help_panel=PANEL)
+]
+Hold = Annotated[
+    str | None, typer.Option(help="How long a sighting holds: 15min, 2h.", rich_help_panel=PANEL)
+]
+Radius = Annotated[
+    float | None, typer.Option(help="Coordinates: metres around a place.", rich_help_panel=PANEL)
+]
+H3 = Annotated[
+    int | None, typer.Option(help="Coordinates: H3 cells of this resolution.", rich_help_panel=PANEL)
+]
+StayMinutes = Annotated[
+    int | None,
+    typer.Option(
+        "--stays-at-least",
+        metavar="MINUTES",
+        help="Coordinates: only detected stays of so many minutes count, and every answer says so.",
+        rich_help_panel=PANEL,
+    ),
+]
+Separator = Annotated[str, typer.Option(help="Of CSV files.", rich_help_panel=PANEL)]
+ExcludeUnknown = Annotated[
+    bool,
+    typer.Option(
+        "--exclude-unknown-places",
+        help="Leave out visits to places that are not listed, and say so.",
+        rich_help_panel=PANEL,
+    ),
+]
+TrustIds = Annotated[
+    bool,
+    typer.Option(
+        "--trust-ids", help="Identifiers that look rounded or shortened are right.", rich_help_panel=PANEL
+    ),
+]
+TrustCoordinates = Annotated[
+    bool,
+    typer.Option(
+        "--trust-coordinates",
+        help="Coordinates that look unknown or exchanged are right.",
+        rich_help_panel=PANEL,
+    ),
+]
+ExpectFiles = Annotated[int | None, typer.Option(help="Declared number of files.", rich_help_panel=PANEL)]
+ExpectRows = Annotated[int | None, typer.Option(help="Declared number of rows.", rich_help_panel=PANEL)]
+ExpectPeople = Annotated[int | None, typer.Option(help="Declared number of people.", rich_help_panel=PANEL)]
+
+
+def given(visits: list[str]) -> str | list[str]:
+    """One path or pattern, or several."""
+    return visits[0] if len(visits) == 1 else visits
+
+
+def visit_format(
+    config: Config,
+    *,
+    columns: str | None,
+    timezone: str | None,
+    time_format: str | None,
+    hold: str | None,
+    radius: float | None,
+    h3: int | None,
+    stays_at_least: int | None,
+    separator: str,
+    trust_ids: bool,
+    trust_coordinates: bool,
+) -> VisitFormat:
+    """What was said on the command line, and for the rest what safeside.toml says."""
+    return VisitFormat(
+        columns=columns if columns is not None else dict(config.columns),
+        time_format=time_format or config.time_format,
+        timezone=timezone or config.timezone,
+        hold=hold or config.hold,
+        radius=radius if radius is not None else config.radius if h3 is None else None,
+        h3_resolution=h3,
+        at_least=None if stays_at_least is None else StayRule(minutes=stays_at_least),
+        separator=separator,
+        trust_ids=trust_ids,
+        trust_coordinates=trust_coordinates,
+    )
