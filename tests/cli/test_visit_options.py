@@ -1,0 +1,40 @@
+"""Options that say how visits are read, from the command line to the sentence that must follow them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from safeside.cli.main import build
+from safeside.errors import BadQuestion
+
+FIXES = "person,latitude,longitude,time\n" + "".join(
+    f"p1,35.6800,139.7600,2026-03-04T10:{minute:02}:00+09:00\n" for minute in range(0, 40, 2)
+)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    (tmp_path / "fixes.csv").write_text(FIXES)
+    (tmp_path / "places.csv").write_text("place,latitude,longitude\ncafe,35.68,139.76\npark,35.70,139.80\n")
+    return [str(tmp_path / "fixes.csv"), "--places", str(tmp_path / "places.csv"), "--radius", "50"]
+
+
+def test_stay_detection_is_declared_and_said(files: list[str]) -> None:
+    done = CliRunner().invoke(build(), ["check", *files, "--stays-at-least", "15"])
+    assert done.exit_code == 0, done.output
+    assert "Only stays of at least 15 minutes" in " ".join(done.output.split())
+
+
+def test_without_it_every_fix_counts(files: list[str]) -> None:
+    done = CliRunner().invoke(build(), ["check", *files, "--hold", "5min"])
+    assert done.exit_code == 0, done.output
+    assert "Only stays" not in done.output
+    assert "a sighting at a point within 50 m" in " ".join(done.output.split())
+
+
+def test_a_stay_of_no_time_is_refused(files: list[str]) -> None:
+    with pytest.raises(BadQuestion, match="at least 1 minute"):
+        CliRunner().invoke(build(), ["check", *files, "--stays-at-least", "0"], catch_exceptions=False)
