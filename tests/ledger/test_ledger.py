@@ -23,7 +23,9 @@ from safeside.errors import (
 )
 from safeside.ledger import Budget, Cost, Kind, Ledger, Stage, create_ledger, open_ledger
 from safeside.ledger import store as stores
+from safeside.ledger.chain import Decision
 from safeside.ledger.events import Refused
+from safeside.ledger.state import Impossible
 from safeside.privacy.guarantee import Unit
 
 THIRD = Fraction(1, 3)
@@ -97,23 +99,79 @@ def test_a_refusal_is_recorded_once_and_costs_nothing(ledger: Ledger) -> None:
 
 def test_a_question_refused_before_anything_is_drawn_goes_back_in_full(ledger: Ledger) -> None:
     made = ledger.reserve("city", "a", QUESTION, cost(2))
-    assert ledger.refuse("city", "a", QUESTION, "BadFile")
+    assert ledger.refuse("city", "a", QUESTION, "BadFile", unused=made)
     assert ledger.remaining("city").epsilon == 3
     assert ledger.reservation("a") is None
     with pytest.raises(LedgerForked):
         ledger.commit(made, "what the refused process drew all the same")
     again = ledger.reserve("city", "a", QUESTION, cost(2))
     assert again.number > made.number
+    assert not ledger.refuse("city", "a", QUESTION, "BadFile", unused=made), "that one went back before"
     ledger.commit(again, "manifest")
+    assert not ledger.refuse("city", "a", QUESTION, "BadFile", unused=again)
+    assert ledger.remaining("city").epsilon == 1
+    assert ledger.verify() == ledger.head.number
+
+
+def test_what_somebody_may_have_drawn_under_never_goes_back(ledger: Ledger) -> None:
+    """Only the call that made a reservation knows that nothing was drawn; a repeated request does not."""
+    ledger.reserve("city", "a", QUESTION, cost(2))
+    again = ledger.reserve("city", "a", QUESTION, cost(2))
+    assert not ledger.refuse("city", "a", QUESTION, "BadFile", unused=again)
+    assert not ledger.refuse("city", "a", QUESTION, "BadFile", unused=ledger.reservation("a"))
     assert not ledger.refuse("city", "a", QUESTION, "BadFile")
     assert ledger.remaining("city").epsilon == 1
+
+
+def test_a_refusal_returns_nothing_of_another_dataset(ledger: Ledger) -> None:
+    ledger.create_dataset("town", "person", 2)
+    made = ledger.reserve("city", "a", QUESTION, cost(2))
+    assert not ledger.refuse("town", "a", QUESTION, "BadFile", unused=made)
+    assert ledger.remaining("city").epsilon == 1
+    for dataset, ends in (("town", made.digest), ("city", "0" * 64)):
+        forged = Refused(request="a", dataset=dataset, question="", reason="", ends=ends)
+        with pytest.raises(Impossible):
+            ledger.chain.record("refuse", lambda _, what=forged: Decision(happenings=(what,)), None)
+    assert ledger.remaining("city").epsilon == 1
+
+
+def test_a_balance_that_is_public_for_one_is_public_for_all_that_share_it(ledger: Ledger) -> None:
+    ledger.create_dataset("town", "person", 2, public_balance=True)
+    early = ledger.reserve("city", "early", QUESTION, cost("1/2"))
+    ledger.link("city", "town")
+    late = ledger.reserve("city", "late", QUESTION, cost("1/2"))
+    for made in (early, late):
+        assert not ledger.refuse("city", made.request, QUESTION, "BadFile", unused=made)
+    assert ledger.remaining("town").epsilon == 1
+
+
+def test_what_went_back_before_a_link_stays_back(ledger: Ledger) -> None:
+    ledger.create_dataset("town", "person", 2)
+    made = ledger.reserve("city", "a", QUESTION, cost(1))
+    ledger.refuse("city", "a", QUESTION, "BadFile", unused=made)
+    across = ledger.reserve("city", "b", QUESTION, cost(1))
+    ledger.link("city", "town")
+    assert ledger.remaining("town").epsilon == 1
+    assert ledger.refuse("city", "b", QUESTION, "BadFile", unused=across)
+    assert ledger.remaining("town").epsilon == 2
+    ledger.create_dataset("third", "person", 2)
+    ledger.link("third", "city")
+    assert ledger.remaining("third").epsilon == 2, "a second link adds up what was really charged"
+    assert ledger.verify() == ledger.head.number
+
+
+def test_a_place_may_have_the_name_of_a_word_of_the_ledger(ledger: Ledger) -> None:
+    question = {**QUESTION, "at_most_of": {"document": 3}}
+    made = ledger.reserve("city", "a", question, cost())
+    assert ledger.reserve("city", "a", question, cost()) == made
+    assert ledger.question(made) == question
     assert ledger.verify() == ledger.head.number
 
 
 def test_where_outsiders_see_the_balance_a_refusal_stays_charged(ledger: Ledger) -> None:
     ledger.create_dataset("town", "person", 2, public_balance=True)
-    ledger.reserve("town", "a", QUESTION, cost(1))
-    assert not ledger.refuse("town", "a", QUESTION, "BadFile")
+    made = ledger.reserve("town", "a", QUESTION, cost(1))
+    assert not ledger.refuse("town", "a", QUESTION, "BadFile", unused=made)
     assert ledger.remaining("town").epsilon == 1
     assert ledger.reserve("town", "a", QUESTION, cost(1)).stage is Stage.RESERVED
 

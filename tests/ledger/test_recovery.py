@@ -190,13 +190,45 @@ def test_a_release_the_ledger_never_heard_of_is_charged_even_beyond_the_cap(
         assert fresh.show("city").standing.epsilon == Fraction(9, 2)
 
 
-def test_a_release_signed_but_not_committed_is_charged_already(ledger: Ledger) -> None:
-    made = ledger.reserve("city", "a", QUESTION, cost())
+@pytest.mark.parametrize("each", [None, Fraction(1, 4)])
+def test_a_release_whose_commit_was_forgotten_is_what_its_reservation_paid_for(
+    ledger: Ledger, each: Fraction | None
+) -> None:
+    """It is not charged again, and nothing else can be drawn or returned under the same payment."""
+    made = ledger.reserve("city", "a", QUESTION, cost(1, each=each))
+    with pytest.raises(LedgerForked):
+        ledger.reconcile([release(made, "d1")])
+    found = ledger.recover([release(made, "d1")])
+    assert (found.recharged, found.unfinished, found.returned) == ((), (), ())
+    assert ledger.reservation("a").manifest == "d1"
+    assert ledger.remaining("city").epsilon == 2
     ledger.reconcile([release(made, "d1")])
-    assert ledger.recover([release(made, "d1")]).recharged == ()
-    ledger.commit(made, "d1")
     with pytest.raises(LedgerForked):
         ledger.reconcile([release(made, "another draw")])
+    assert [one.manifest for one in ledger.recover([release(made, "d2")]).recharged] == ["d2"]
+    assert ledger.remaining("city").epsilon == 1
+
+
+def test_a_lost_refusal_charges_nothing_and_a_lost_release_after_it_is_charged(
+    ledger: Ledger, url: str, state: Path
+) -> None:
+    copy = backup(url)
+    made = ledger.reserve("city", "a", QUESTION, cost())
+    ledger.refuse("city", "a", QUESTION, "BadFile", unused=made)
+    stopped = {path: path.read_bytes() for path in state.iterdir()}
+    publish(ledger, "a", "d1")
+    whole = {path: path.read_bytes() for path in state.iterdir()}
+    for witness, left in ((stopped, 2), (whole, 1)):
+        restore(url, copy)
+        forget_witnesses(url, state)
+        with open_ledger(url) as other:
+            publish(other, "b", "e1")
+        for path, content in witness.items():
+            path.write_bytes(content + path.read_bytes())
+        with open_ledger(url) as both:
+            both.recover()
+            assert both.remaining("city").epsilon == left
+            assert both.verify() == both.head.number
 
 
 def test_releases_of_other_ledgers_are_not_ours(ledger: Ledger) -> None:

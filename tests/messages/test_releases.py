@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from safeside.errors import SafesideError
 from safeside.ledger import create_ledger, open_ledger
 from safeside.ledger.witness import STATE_VARIABLE
 from safeside.noise.entropy import simulated_entropy
-from safeside.releases import durable, publication, signing
+from safeside.releases import durable, manifest, publication, signing
 from safeside.releases.basemap import read_basemap
 from safeside.releases.purge import purge
 from safeside.releases.question import Terms, ask
@@ -274,6 +274,12 @@ def test_publications_that_are_refused_before_anything_is_paid(world: World) -> 
             "about other places or another time",
             "superseded as a whole",
         ),
+        (
+            {"known_on": datetime(2999, 1, 1, tzinfo=UTC)},
+            "data speak from lies in the future",
+            "moment that has passed",
+        ),
+        ({"known_on": datetime(2021, 6, 4)}, "has no time zone", "leave it out"),
         ({"out": Path("/sys/safeside")}, "read-only for this user", "may write to"),
     ]:
         with pytest.raises(SafesideError) as caught:
@@ -359,6 +365,23 @@ def test_ledgers_that_do_not_know_a_release(world: World) -> None:
     with pytest.raises(SafesideError) as caught:
         world.publish("counts", out=world.home / "releases" / "other", at_most=3)
     says(caught, "has forgotten", "safeside ledger recover")
+    altered = json.loads((world.out / "release.json").read_text())
+    altered["ledger"]["cost"]["epsilon"] = "1/0"
+    (world.out / "release.json").write_bytes(manifest.encode(altered))
+    with pytest.raises(SafesideError) as caught:
+        world.publish("counts", out=world.home / "releases" / "other", at_most=3)
+    says(caught, "The price of the release in .+noon.+ cannot be read", "take the directory away")
+
+
+def test_staged_files_of_another_ledger(world: World) -> None:
+    killed_at(world, "counts", publication.STAGED)
+    (staged,) = world.out.parent.glob(".noon.*.staged")
+    altered = json.loads((staged / "release.json").read_text())
+    altered["ledger"]["event"]["digest"] = "0" * 64
+    (staged / "release.json").write_bytes(manifest.encode(altered))
+    with pytest.raises(SafesideError) as caught:
+        world.publish("counts")
+    says(caught, "was not drawn under a reservation of the ledger", "ledger recover.+safeside purge")
 
 
 def test_what_purge_refuses(world: World) -> None:
@@ -366,6 +389,11 @@ def test_what_purge_refuses(world: World) -> None:
         with pytest.raises(SafesideError) as caught:
             purge([world.home / name])
         says(caught, what, "nothing was deleted|Purge only data files")
+    (world.home / "link").symlink_to(world.home / "visits.parquet")
+    with pytest.raises(SafesideError) as caught:
+        purge([world.home / "link"])
+    says(caught, "is a link: deleting it would leave the data", "Give the file itself, .+visits.parquet")
+    assert (world.home / "visits.parquet").exists()
 
 
 def test_nobody_to_ask_and_seeds_on_the_command_line(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -147,13 +147,17 @@ class LedgerMachine(RuleBasedStateMachine):
 
     @rule(name=NAMES)
     def refuse(self, name: str) -> None:
-        """Bad input, found before anything was drawn: the reservation goes back in full."""
-        known = self.paid.get(name)
-        endable = known is not None and known.manifest is None and not known.recharged
-        free = self.ledger.refuse("city", name, {}, "BadFile")
-        assert free == (known is None or endable)
-        if endable:
-            del self.paid[name]
+        """Bad input in a run that did not make the reservation: it stays, for somebody may have drawn."""
+        known = self.ledger.reservation(name)
+        assert self.ledger.refuse("city", name, {}, "BadFile", unused=known) == (known is None)
+
+    @rule(name=NAMES, epsilon=AMOUNTS)
+    def stop(self, name: str, epsilon: Fraction) -> None:
+        """Bad input in the run that made the reservation: nothing was drawn, and all of it goes back."""
+        if name in self.paid or self.spent() + epsilon > CAP:
+            return
+        made = self.ledger.reserve("city", name, {}, cost(epsilon))
+        assert self.ledger.refuse("city", name, {}, "BadFile", unused=made)
 
     @rule(name=NAMES, share=st.fractions(0, 1, max_denominator=3))
     def give_back(self, name: str, share: Fraction) -> None:
@@ -239,12 +243,18 @@ class LedgerMachine(RuleBasedStateMachine):
         self.ledger = open_ledger(self.url)
         self.paid = copy.deepcopy(self.saved[1])
         known = {one.manifest for one in self.paid.values()}
-        lost = [one for one in self.published.values() if one.manifest not in known and not self._open(one)]
+        lost = [one for one in self.published.values() if one.manifest not in known]
         if lost:
             with pytest.raises(LedgerForked):
                 self.ledger.reconcile(self.published.values())
+        open_ = {one.manifest for one in lost if self._open(one)}
         self.ledger.recover(self.published.values())
         for one in lost:
+            paid = self.paid.get(one.request)
+            if one.manifest in open_ and paid is not None and paid.manifest is None:
+                paid.manifest = one.manifest
+                paid.alarms = 0 if paid.each is None else int(paid.epsilon / paid.each)
+                continue
             name = one.request if one.request not in self.paid else f"{one.request} [{one.manifest[:12]}]"
             self.paid[name] = Paid(
                 epsilon=one.cost.epsilon, each=one.cost.each, manifest=one.manifest, recharged=True
@@ -253,7 +263,7 @@ class LedgerMachine(RuleBasedStateMachine):
         self._returned_by_recovery()
 
     def _open(self, one: Published) -> bool:
-        """Its reservation is there, paid and without a release: that is this one."""
+        """Its reservation is there, paid and without a release: the first such release is that one."""
         known = self.ledger.reservation(one.request)
         return known is not None and known.manifest is None and known.head == one.event
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
@@ -30,6 +32,7 @@ from safeside.noise.entropy import simulated_entropy
 from safeside.releases import publication
 from safeside.releases.release import load
 from safeside.releases.signing import load_private, load_public
+from safeside.releases.staging import Staging
 from safeside.releases.verify import verify
 from safeside.releases.withdraw import read_notice, withdraw
 from safeside.visits import Manifest
@@ -338,3 +341,120 @@ def test_release_json_is_plain_json_that_anybody_can_read(world: World) -> None:
     assert record["schema"] == "safeside-release/1"
     assert record["simulated"] is False
     assert record["guarantee"]["caps"] == {"epsilon": "3", "delta": "0"}
+
+
+@pytest.mark.parametrize("step", [publication.DRAWN, publication.WRITTEN])
+def test_what_was_drawn_stays_charged_though_the_input_is_bad_the_next_time(world: World, step: str) -> None:
+    killed_at(world, "counts", step)
+    good = (world.home / "visits.parquet").read_bytes()
+    _spoil(world, BAD["yesterday's file"])
+    with pytest.raises(BadFile, match="once the input is right spends nothing more"):
+        world.publish("counts")
+    assert remaining(world) == CAP - 1
+    (world.home / "visits.parquet").write_bytes(good)
+    world.publish("counts")
+    assert remaining(world) == CAP - 1
+
+
+def test_the_files_of_a_stranger_are_not_signed(world: World, tmp_path: Path) -> None:
+    """The hidden name can be guessed; the event that paid for the draw cannot."""
+    killed_at(world, "counts", publication.RESERVED)
+    with open_ledger(world.home / "ledger.db") as ledger:
+        (paid,) = ledger.reservations()
+    stranger = World.made(tmp_path / "stranger")
+    stranger.publish("counts", request_id=paid.request)
+    os.environ[STATE_VARIABLE] = str(world.home / "state")
+    staged = Staging(out=world.out, request=paid.request).staged
+    shutil.copytree(stranger.out, staged)
+    (staged / "signature.json").unlink()
+    (staged / ".private.json").write_text('{"alarms": null, "fingerprint": null, "simulated": false}')
+    with pytest.raises(LedgerForked, match="not drawn under a reservation"):
+        world.publish("counts")
+    assert not world.out.exists()
+    # Nor is a draw of this ledger that was made for another request.
+    shutil.rmtree(staged)
+    killed_at(world, "sparse", publication.STAGED)
+    (other,) = world.out.parent.glob(".noon.*.staged")
+    other.rename(staged)
+    with pytest.raises(LedgerForked, match="not drawn under a reservation"):
+        world.publish("counts")
+
+
+def test_a_draw_under_a_reservation_that_was_charged_again_is_finished(world: World) -> None:
+    old = (world.home / "ledger.db").read_bytes()
+    killed_at(world, "counts", publication.STAGED)
+    staged = world.staged()
+    # Somebody went on with a copy from before, so that nothing can be put back as it was.
+    (world.home / "ledger.db").write_bytes(old)
+    lost = (world.home / "ledger.db.witness").read_bytes()
+    for path in (world.home / "ledger.db.witness", *(world.home / "state").iterdir()):
+        path.unlink()
+    with open_ledger(world.home / "ledger.db") as ledger:
+        ledger.create_dataset("another", "person", 1)
+    with (world.home / "ledger.db.witness").open("ab") as file:
+        file.write(lost)
+    with open_ledger(world.home / "ledger.db") as ledger:
+        assert len(ledger.recover().recharged) == 1
+    assert world.publish("counts").digest == staged
+    assert remaining(world) == CAP - 1
+
+
+def test_a_release_of_which_the_ledger_forgot_the_commit_is_not_drawn_again(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed_at(world, "counts", publication.COUNTED)
+    old = (world.home / "ledger.db").read_bytes()
+    first = world.publish("counts")
+    (world.home / "ledger.db").write_bytes(old)
+    (world.home / "ledger.db.witness").unlink()
+    monkeypatch.setenv(STATE_VARIABLE, str(world.home / "empty"))
+    with pytest.raises(LedgerForked):
+        world.publish("counts")
+    with open_ledger(world.home / "ledger.db") as ledger:
+        ledger.recover([load(world.out).published()])
+    assert world.publish("counts").digest == first.digest
+    world.out.rename(world.home / "moved")
+    with pytest.raises(BadRelease, match="noise is never drawn twice"):
+        world.publish("counts")
+    assert remaining(world) == CAP - 1
+
+
+def test_a_release_of_the_same_name_from_elsewhere_is_refused_before_anything_is_paid(
+    world: World, tmp_path: Path
+) -> None:
+    other = World.made(tmp_path / "other")
+    other.publish("counts", request_id="mine")
+    os.environ[STATE_VARIABLE] = str(world.home / "state")
+    shutil.copytree(other.out, world.out)
+    with pytest.raises(CannotWrite, match="is not the release asked for"):
+        world.publish("counts", request_id="mine")
+    assert remaining(world) == CAP
+
+
+@pytest.mark.parametrize("out", [".", "to a directory", "to nothing", "a/../b", "ünïcode ☃ 'quoted'"])
+def test_wherever_a_path_leads_the_release_is_there(
+    world: World, monkeypatch: pytest.MonkeyPatch, out: str
+) -> None:
+    (world.home / "empty").mkdir()
+    monkeypatch.chdir(world.home / "empty")
+    Path(world.home / "target").mkdir()
+    if out.startswith("to "):
+        Path(out).symlink_to(world.home / ("target" if out == "to a directory" else "new"))
+    release = world.publish("counts", out=out)
+    assert verify(release.directory, world.home / "key.pub").digest == release.digest
+    assert world.publish("counts", out=release.directory).digest == release.digest
+    assert remaining(world) == CAP - 1
+
+
+def test_an_order_may_not_come_from_a_release_that_was_altered_or_never_published(world: World) -> None:
+    killed_at(world, "counts", publication.STAGED)
+    (staged,) = world.out.parent.glob(".noon.*.staged")
+    later = {"out": world.home / "releases" / "later"}
+    with pytest.raises(BadRelease):
+        world.publish("sparse", order=f"release:{staged}", **later)
+    world.publish("counts")
+    table = world.out / "answers.csv"
+    table.write_text(table.read_text().replace("UNCLEAR", "AT_MOST"))
+    with pytest.raises(BadRelease, match="not the file that was signed"):
+        world.publish("sparse", order=f"release:{world.out}", **later)
+    assert remaining(world) == CAP - 1

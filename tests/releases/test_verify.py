@@ -79,6 +79,10 @@ def test_a_changed_signature_is_found(tmp_path: Path, release: Release) -> None:
     path.write_text(json.dumps(record))
     with pytest.raises(BadSignature, match="altered"):
         verify(release.directory, tmp_path / "key.pub")
+    for receipt in (1.5, {"ledger": [0.1]}):
+        path.write_text(json.dumps({**record, "receipt": receipt}))
+        with pytest.raises(BadRelease, match="cannot be read"):
+            verify(release.directory, tmp_path / "key.pub")
     path.write_text("not json")
     with pytest.raises(BadSignature, match="no signature"):
         verify(release.directory, tmp_path / "key.pub")
@@ -90,6 +94,9 @@ def test_missing_and_added_files_are_found(tmp_path: Path, release: Release) -> 
         verify(release.directory, tmp_path / "key.pub")
     (release.directory / "extra.txt").unlink()
     (release.directory / "report.html").unlink()
+    with pytest.raises(BadRelease, match="is missing"):
+        verify(release.directory, tmp_path / "key.pub")
+    (release.directory / "report.html").mkdir()
     with pytest.raises(BadRelease, match="is missing"):
         verify(release.directory, tmp_path / "key.pub")
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from datetime import datetime
 from fractions import Fraction
 from types import TracebackType
@@ -194,6 +195,7 @@ class Ledger:
         check_name(request_id, "request id")
         stored, documents = questions.shorten(question)
         refused: list[OverBudget] = []
+        made: list[events.Reserved] = []
 
         def decide(state: State) -> Decision:
             find_dataset(state, dataset)
@@ -214,12 +216,13 @@ class Ledger:
                 epsilon=amount.epsilon,
                 delta=amount.delta,
             )
+            made.append(what)
             return Decision(happenings=(what,), documents=documents)
 
         state = self._chain.record(events.Reserved.kind, decide, now)
         if refused:
             raise refused[0]
-        return state.reservations[request_id]
+        return replace(state.reservations[request_id], fresh=bool(made))
 
     def commit(
         self,
@@ -317,11 +320,13 @@ class Ledger:
         question: Mapping[str, Any],
         reason: str,
         *,
+        unused: Reservation | None = None,
         now: datetime | None = None,
     ) -> bool:
-        """Record that a question was not answered, and why, before anything was drawn for it.
+        """Record that a question was not answered, and why; True where nothing is spent.
 
-        A reservation it had goes back in full, unless outsiders see the balance: True where nothing is spent.
+        `unused` is the reservation the caller has just made and drawn nothing for: it goes back in full,
+        unless outsiders see the balance. One that was made before stays: somebody may have drawn under it.
         """
         check_name(request_id, "request id")
         stored, _ = questions.shorten(question)
@@ -329,7 +334,8 @@ class Ledger:
         def decide(state: State) -> Decision:
             find_dataset(state, dataset)
             known = state.reservations.get(request_id)
-            ends = known.digest if known is not None and state.endable(known) else None
+            ours = known is not None and known.dataset == dataset and known == unused and unused.fresh
+            ends = known.digest if known is not None and ours and state.endable(known) else None
             return refusal(state, request_id, dataset, stored, reason, ends=ends)
 
         return request_id not in self._chain.record(events.Refused.kind, decide, now).reservations

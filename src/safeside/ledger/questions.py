@@ -23,7 +23,8 @@ def shorten(question: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]
     documents = {}
     for name, value in question.items():
         text = events.canonical(value)
-        if len(text) > _LONG:
+        # A short value that looks like a reference (a place may be called "document") is kept apart too.
+        if len(text) > _LONG or (isinstance(value, Mapping) and events.DOCUMENT in value):
             key = events.digest(text)
             documents[key] = text
             stored[name] = {events.DOCUMENT: key, "length": len(text)}

@@ -17,7 +17,7 @@ from typing import Any
 from safeside.errors import LedgerError, LedgerForked
 from safeside.ledger import events, questions
 from safeside.ledger.chain import Chain, Decision, forked
-from safeside.ledger.events import Event, Happening, Head
+from safeside.ledger.events import Committed, Event, Happening, Head
 from safeside.ledger.money import Budget, Cost
 from safeside.ledger.rules import find_dataset
 from safeside.ledger.state import Reservation, Stage, State
@@ -238,11 +238,23 @@ def _commit_again(
 
 
 def _charged(state: State, one: Published) -> bool:
-    """Whether a release was paid for here: by its own reservation, or charged again since."""
-    if any(known.manifest == one.manifest for known in state.reservations.values()):
-        return True
+    """Whether the ledger has committed to a release, or charged it again since.
+
+    A reservation alone is not enough: it would pay for this release and for whatever is drawn next.
+    """
+    return any(known.manifest == one.manifest for known in state.reservations.values())
+
+
+def _commit_published(state: State, one: Published) -> Committed | None:
+    """The release that an open reservation of this chain paid for, where the ledger forgot the commit.
+
+    Nothing of a sparse one comes back: how many alarms it had is not the ledger's own knowledge.
+    """
     known = state.reservations.get(one.request)
-    return known is not None and known.head == one.event and known.manifest is None
+    if known is None or known.stage is not Stage.RESERVED or not state.holds(one.event):
+        return None
+    all_of_them = None if known.cost.each is None else int(known.cost.epsilon / known.cost.each)
+    return Committed(request=one.request, manifest=one.manifest, fingerprint=None, alarms=all_of_them)
 
 
 def _charge_published(chain: Chain, one: Published, now: datetime | None) -> None:
@@ -257,6 +269,9 @@ def _charge_published(chain: Chain, one: Published, now: datetime | None) -> Non
         find_dataset(state, one.dataset)
         if _charged(state, one):
             return Decision()
+        forgotten = _commit_published(state, one)
+        if forgotten is not None:
+            return Decision(happenings=(forgotten,))
         amount = one.cost.converted()
         lost = events.Reserved(
             request=one.request,

@@ -64,6 +64,8 @@ class Reservation:
     fingerprint: str | None = None
     returned: Fraction | None = None
     recharged: bool = False
+    fresh: bool = field(default=False, compare=False)
+    """Made by the very call that answered with it: nobody else can have drawn under it yet."""
 
     @property
     def head(self) -> Head:
@@ -282,13 +284,15 @@ class State:
 
     def endable(self, reservation: Reservation) -> bool:
         """Whether a reservation may go back in full when its question is refused before anything is drawn."""
-        public = self.datasets[reservation.dataset].public_balance
+        members = self.group(reservation.dataset).members
+        public = any(self.datasets[name].public_balance for name in members)
         return reservation.stage is Stage.RESERVED and not reservation.recharged and not public
 
     def _refuse(self, what: events.Refused) -> None:
         if what.ends is not None:
             reservation = self._known(what.request)
-            if reservation.digest != what.ends or not self.endable(reservation):
+            same = (reservation.digest, reservation.dataset) == (what.ends, what.dataset)
+            if not same or not self.endable(reservation):
                 raise Impossible("it returns what may have been drawn")
             group = self.group(reservation.dataset)
             group.undo(check_periods(group.unit, reservation.cost.periods), reservation.charged)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from safeside.errors import BadFile, BadQuestion
 from safeside.noise.entropy import Entropy, system_entropy
 from safeside.releases.release import load
+from safeside.releases.verify import check_contents
 from safeside.visits.places import Places
 
 POPULARITY: Final = "popularity"
@@ -86,6 +87,8 @@ def _by_popularity(places: Places) -> Order:
 
 def _by_release(directory: Path, places: Places) -> Order:
     earlier = load(directory)
+    # Anybody can write a list of bounds: only one that is a whole release, unaltered, is an earlier release.
+    check_contents(earlier)
     if earlier.simulated:
         raise BadQuestion(
             f'"{directory}" is a simulation, not a release.', "Give the directory of an earlier release."

@@ -22,6 +22,7 @@ from safeside.errors import (
     BadRelease,
     CannotWrite,
     InputError,
+    LedgerForked,
     ReleaseError,
     SafesideError,
     SimulationOnly,
@@ -169,9 +170,10 @@ class Publication:
                 return self._finish(reservation)
 
     def _require_room(self) -> None:
-        """A directory that cannot be written is refused before anything is paid."""
+        """A directory that cannot be written, or holds something else, is refused before anything is paid."""
+        known = self.ledger.reservation(self.request)
         try:
-            mine = load(self.staging.out).id == self.request
+            mine = known is not None and load(self.staging.out).digest == known.manifest
         except ReleaseError:
             mine = False
         if not mine:
@@ -179,7 +181,7 @@ class Publication:
 
     def _draw(self, reservation: Reservation, progress: Progress) -> None:
         """Count, draw all noise once, and put everything on the disk, out of sight."""
-        counts = self._count(progress)
+        counts = self._count(reservation, progress)
         steps.reached(COUNTED)
         question = replace(self.question, counted=counting.sentences(counts))
         order = (
@@ -208,10 +210,11 @@ class Publication:
         self.staging.complete()
         steps.reached(STAGED)
 
-    def _count(self, progress: Progress) -> Counts:
+    def _count(self, reservation: Reservation, progress: Progress) -> Counts:
         """Exact counts of people; input that cannot be counted for certain ends the request here.
 
-        Nothing was drawn, so the reservation goes back in full, as a refusal that only the curator sees.
+        Nothing was drawn, so a reservation made for this very run goes back in full, as a refusal that only
+        the curator sees. One that an earlier run left stays paid: that run may have drawn before it died.
         """
         try:
             counts = count_visits(
@@ -229,12 +232,14 @@ class Publication:
             if not self.sources.allow_nobody:
                 counting.require_somebody(counts)
         except (InputError, BadCounts) as error:
-            raise self._refused(error) from error
+            raise self._refused(reservation, error) from error
         return counts
 
-    def _refused(self, error: SafesideError) -> SafesideError:
+    def _refused(self, reservation: Reservation, error: SafesideError) -> SafesideError:
         """The refusal goes on record by its kind alone: what was wrong with the data is the curator's."""
-        free = self.ledger.refuse(self.dataset.name, self.request, self.recorded, type(error).__name__)
+        free = self.ledger.refuse(
+            self.dataset.name, self.request, self.recorded, type(error).__name__, unused=reservation
+        )
         spent = (
             "nothing was spent"
             if free
@@ -286,6 +291,7 @@ class Publication:
             )
         release = load(staged)
         check_contents(release, ignore=frozenset({PRIVATE}))
+        self._require_ours(release)
         if reservation.stage is Stage.COMMITTED:
             if release.digest != reservation.manifest:
                 raise manifest.bad("the staged files are not those the ledger has committed to")
@@ -298,6 +304,19 @@ class Publication:
             alarms=private["alarms"],
             simulated=private["simulated"],
         )
+
+    def _require_ours(self, release: Release) -> None:
+        """What is staged was drawn for this request, under an event of this ledger, which nobody guesses."""
+        charged = release.charged()
+        with self.ledger.chain.reading() as (state, _):
+            ours = charged.ledger_id == state.ledger_id and state.holds(charged.event)
+        if release.id != self.request or not ours:
+            raise LedgerForked(
+                f'What is staged beside "{self.staging.out}" was not drawn under a reservation of '
+                f"{self.ledger.where}.",
+                "Run `safeside ledger recover`. If the files are still refused, delete them with `safeside "
+                "purge` and ask again under a new request id.",
+            )
 
     def _sign(self, reservation: Reservation) -> None:
         staged = self.staging.staged

@@ -12,6 +12,7 @@ from safeside.errors import BadQuestion, LedgerMissing, ReleaseError
 from safeside.exact import Number
 from safeside.ledger import Ledger, Published, Stage, open_ledger
 from safeside.ledger.events import canonical, digest
+from safeside.ledger.state import SLACK_SECONDS
 from safeside.noise.entropy import Entropy
 from safeside.progress import Progress, quiet
 from safeside.releases import counting
@@ -53,6 +54,7 @@ def prepare(
     entropy: Entropy | None = None,
 ) -> Iterator[Publication]:
     """Check the question, the list of places, the ledger, the key and the directory; open no private data."""
+    _require_past(known_on)
     form = visit_format or VisitFormat()
     listed = places if isinstance(places, Places) else read_places(places)
     window = Window.parse(when, form.timezone)
@@ -61,7 +63,7 @@ def prepare(
     backdrop = None if basemap is None else read_basemap(basemap)
     book = ledger if isinstance(ledger, Ledger) else open_ledger(ledger)
     try:
-        target = Path(out)
+        target = _directory(Path(out))
         book.reconcile(_siblings(target))
         earlier = None if supersedes is None else _earlier(supersedes, question, book)
         request = request_id or _request(dataset, question, target, earlier, known_on)
@@ -173,6 +175,22 @@ def publish(
         entropy=entropy,
     ) as publication:
         return publication.run(progress)
+
+
+def _directory(out: Path) -> Path:
+    """The directory itself, with a name: it appears by a rename, which a link or a dot would not survive."""
+    return out.resolve() if out.is_symlink() or out.name in ("", "..") else out
+
+
+def _require_past(known_on: datetime | None) -> None:
+    """What becomes known later must not be claimed to be counted: that is how "never wrong" would end."""
+    if known_on is None:
+        return
+    if known_on.tzinfo is None or known_on > datetime.now(UTC) + timedelta(seconds=SLACK_SECONDS):
+        raise BadQuestion(
+            "The moment the data speak from lies in the future, or has no time zone.",
+            "Give --known-on as a moment that has passed, or leave it out.",
+        )
 
 
 def _request(

@@ -56,6 +56,11 @@ def purge(paths: Sequence[Path | str], *, ledger: Ledger | None = None, dry_run:
 
 def _require_data(path: Path) -> None:
     """Refuse to delete what is not data, before anything is deleted."""
+    if path.is_symlink():
+        raise CannotWrite(
+            f'"{path}" is a link: deleting it would leave the data where they are.',
+            f'Give the file itself, "{path.resolve()}".',
+        )
     if not path.is_file():
         raise CannotWrite(f'There is no file "{path}" to delete.', "Check the path; nothing was deleted.")
     with path.open("rb") as file:

@@ -66,13 +66,20 @@ class Release:
                 f'"{self.directory}" is a simulation and was never charged.',
                 "Give the directory of a release.",
             )
+        try:
+            cost = Cost.from_json(ledger["cost"])
+        except (ValueError, ZeroDivisionError):
+            raise BadRelease(
+                f'The price of the release in "{self.directory}" cannot be read.',
+                "The release was altered: take the directory away, or put back the one that was published.",
+            ) from None
         return Published(
             ledger_id=ledger["id"],
             dataset=ledger["dataset"],
             request=self.id,
             event=Head(number=ledger["event"]["number"], digest=ledger["event"]["digest"]),
             manifest=self.digest,
-            cost=Cost.from_json(ledger["cost"]),
+            cost=cost,
             question={},
         )
 

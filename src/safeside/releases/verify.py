@@ -18,7 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from safeside.decisions.states import State
-from safeside.errors import BadRelease, BadSignature
+from safeside.errors import BadQuestion, BadRelease, BadSignature
 from safeside.ledger.events import canonical
 from safeside.mechanisms.laws import Law, Padded, Up
 from safeside.mechanisms.padded import PaddedGeo
@@ -80,7 +80,7 @@ def check_signature(directory: Path, name: str, keys: Sequence[PublicKey]) -> No
     try:
         signature = bytes.fromhex(record["signature"])
         message = _message(unsigned, data)
-    except (KeyError, ValueError, TypeError):
+    except (KeyError, ValueError, TypeError, BadQuestion):
         raise bad("signature.json cannot be read") from None
     if unsigned.get("manifest") != manifest.digest(data) or not key.signed(message, signature):
         raise BadSignature(
@@ -113,7 +113,7 @@ def check_contents(release: Release, *, ignore: frozenset[str] = frozenset()) ->
     if strange:
         raise bad(f"it holds a file that is not part of it, {min(strange)}")
     for name, entry in sorted(listed.items()):
-        if name not in found:
+        if name not in found or not (release.directory / name).is_file():
             raise bad(f"{name} is missing")
         if manifest.file_entry((release.directory / name).read_bytes()) != entry:
             raise bad(f"{name} is not the file that was signed")
