@@ -130,6 +130,15 @@ class LocalStamps:
         shown = _shown(moment, self.local)
         return self.stamps.since(column, min([shown, *_troughs(moment, self.local)]))
 
+    def repeats(self, first: datetime, last: datetime) -> bool:
+        """Whether, of two times that may lie between the moments, the later shown may be the earlier one."""
+        for change in _changes(first - _LOOK_AROUND, last + _LOOK_AROUND, self.local):
+            reached, instead = _shown_around(change, self.local)
+            back = reached - instead
+            if back > timedelta(0) and first - back <= change <= last + back:
+                return True
+        return False
+
     def skipped(self, column: nw.Expr, moments: tuple[datetime, ...]) -> nw.Expr | None:
         found: nw.Expr | None = None
         for change in sorted(

@@ -47,9 +47,11 @@ def is_text(dtype: nw.dtypes.DType) -> bool:
     return dtype in (nw.String, nw.Categorical, nw.Enum, nw.Unknown)
 
 
-def missing(column: nw.Expr, *, text: bool) -> nw.Expr:
+def missing(column: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr:
     """No identifier at all."""
-    return column.is_null() | (column == "") if text else column.is_null()
+    if is_text(dtype):
+        return column.is_null() | (column == "")
+    return column.is_null() | (column == b"") if dtype == nw.Binary else column.is_null()
 
 
 def mixed_zeros(shortest_number: int | None, longest_padded: int | None) -> bool:

@@ -101,7 +101,7 @@ def _begun(source: Source, role: str, window: Window) -> nw.Expr:
 def _person(source: Source) -> Iterator[RowCheck]:
     text = source.text_persons
     person = nw.col("person")
-    gone = missing(person, text=text)
+    gone = missing(person, source.types["person"])
     yield RowCheck(
         doubt=Doubt.MISSING,
         role="person",
@@ -235,7 +235,7 @@ def _only_where_stayed(check: RowCheck, source: Source) -> RowCheck:
 def _place(source: Source) -> Iterator[RowCheck]:
     if source.roles.where is Form.PLACES:
         place = nw.col("place")
-        yield _missing("place", missing(place, text=source.types["place"] == nw.String))
+        yield _missing("place", missing(place, source.types["place"]))
 
 
 def _coordinates(source: Source, places: Places | None) -> Iterator[RowCheck]:

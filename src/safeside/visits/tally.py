@@ -10,6 +10,7 @@ happens anyway.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Final
 
 import narwhals as nw
@@ -17,6 +18,7 @@ import polars as pl
 
 from safeside.errors import BadFile
 from safeside.progress import Progress
+from safeside.visits.clocks import LocalStamps
 from safeside.visits.engines import collect
 from safeside.visits.format import When
 from safeside.visits.format import Where as Form
@@ -48,7 +50,7 @@ def pairs(source: Source, places: Places, window: Window, progress: Progress) ->
     if source.declared.at_least is not None:
         return _pairs_of_stays(source, places, window, sure, progress)
     movement = source.roles.movement
-    last_only = window.instant and source.roles.when is When.SIGHTINGS
+    last_only = window.instant and source.roles.when is When.SIGHTINGS and not _shuffled(source, window)
     inside = touches(source, window)
     if movement and not last_only:
         inside = inside & stayed(source)
@@ -64,6 +66,15 @@ def pairs(source: Source, places: Places, window: Window, progress: Progress) ->
     latitude = nw.when(sure).then(nw.col("latitude")).alias("latitude")
     fixes = collect([frame.select("person", latitude, *chosen).unique()], progress, "Reading coordinates")[0]
     return _assigned(fixes, source, places, progress)
+
+
+def _shuffled(source: Source, window: Window) -> bool:
+    """Whether naive local times do not tell which sighting was the last, because the clock went back: then
+    all that may be it count, and whoever is at two places by that stops the work.
+    """
+    clock = source.clocks["time"]
+    held = source.declared.held or timedelta(0)
+    return isinstance(clock, LocalStamps) and clock.repeats(window.start - held, window.end)
 
 
 def _light(source: Source, place: nw.Expr) -> nw.Expr:

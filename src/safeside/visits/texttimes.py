@@ -23,7 +23,10 @@ _ISO_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _STRICT: Final = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9:]+)?$"
 _STRICT_DATE: Final = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _HOURS: Final = re.compile(r"%[-_0]?[HIklTRXc+r]")
-_FINE: Final = r"\.[0-9]{6}[0-9]*[1-9]"
+_FINE: Final = r"[.,][0-9]{6}[0-9]*[1-9]"
+_DIRECTIVE: Final = re.compile(r"%[-_0:#.]*[0-9]?[A-Za-z+%]")
+_WRITTEN_ZONE: Final = re.compile(r"(?:Z|UTC|GMT|[+-][0-9]{2}(?::?[0-9]{2})?)\s*$")
+_CLOCKS_OF_UTC: Final = ("UTC", "Etc/UTC", "GMT", "Etc/GMT", "Zulu")
 NAIVE_LOOK: Final = r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:[.][0-9]+)?)?$"
 
 
@@ -61,15 +64,16 @@ def text_of(role: str) -> str:
 
 def _moments(text: pl.Expr, layout: str, *, last: bool) -> pl.Expr:
     read = text.str.to_datetime(layout, time_unit="us", strict=False, ambiguous="earliest")
-    if last and "%.f" in layout:
+    if last and ("%.f" in layout or "9f" in layout):
         # Digits beyond microseconds are dropped; an end is then moved up, so that no stay is made shorter.
-        read = pl.when(text.str.contains(_FINE)).then(read + pl.duration(microseconds=1)).otherwise(read)
+        fine = text.str.contains(_FINE) if "%9f" not in layout else pl.lit(value=True)
+        read = pl.when(fine).then(read + pl.duration(microseconds=1)).otherwise(read)
     return read
 
 
 def _time_format(role: str, sample: str | None, declared: VisitFormat) -> str:
     if declared.time_format is not None:
-        return _declared_format(declared.time_format)
+        return _declared_format(declared.time_format, declared.timezone)
     shape = _ISO.fullmatch(sample or "")
     if sample is not None and shape is None:
         raise BadQuestion(
@@ -82,7 +86,7 @@ def _time_format(role: str, sample: str | None, declared: VisitFormat) -> str:
     return f"%Y-%m-%d{shape['gap']}%H:%M{seconds}{'%#z' if shape['zone'] else ''}"
 
 
-def _declared_format(layout: str) -> str:
+def _declared_format(layout: str, clock: str | None) -> str:
     """The declared format in the dialect of the engine, where `.%f` and `%z` mean something narrower."""
     if not _HOURS.search(layout):
         raise BadQuestion(
@@ -93,6 +97,12 @@ def _declared_format(layout: str) -> str:
         raise BadQuestion(
             "Names of zones such as CST mean several zones.",
             "Write the offset (%z) into the data, or declare --timezone.",
+        )
+    # A zone among the format's own letters is matched and forgotten: the hours would move by the offset.
+    if clock not in _CLOCKS_OF_UTC and _WRITTEN_ZONE.search(_DIRECTIVE.sub(" ", layout)):
+        raise BadQuestion(
+            f"The time format {layout!r} ends in a zone, which would be read as mere letters.",
+            "Write %z in place of Z or an offset; after times of UTC, declare --timezone UTC.",
         )
     for written, meant in ((".%f", "%.f"), ("%f", "%6f"), ("%#z", "%z"), ("%:z", "%z"), ("%z", "%#z")):
         layout = layout.replace(written, meant)
