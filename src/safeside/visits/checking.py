@@ -16,10 +16,10 @@ from safeside.visits.format import Manifest, VisitFormat, When
 from safeside.visits.format import Where as Form
 from safeside.visits.locating import flags, locate, unknown_places
 from safeside.visits.places import Places
-from safeside.visits.report import LEGIBLE, Doubt, Finding, Report
+from safeside.visits.report import Doubt, Finding, Report
 from safeside.visits.rowchecks import row_checks, touches
 from safeside.visits.saying import describe, exclusions
-from safeside.visits.sources import Source, open_visits, reading
+from safeside.visits.sources import Source, open_paths, open_visits, reading
 from safeside.visits.tally import most_listed_places, parsed_rows, require_all_rows, run
 from safeside.visits.window import Window
 
@@ -43,28 +43,26 @@ def check_visits(
     """
     declared = fmt if fmt is not None else VisitFormat()
     known = manifest if manifest is not None else Manifest()
-    with reading():
-        source = open_visits(visits, declared, key=None, progress=progress)
+    opened = open_paths(visits, declared, key=None, progress=progress)
+    if opened is not None and opened.illegible:
+        return Report(findings=opened.findings, files=len(opened.paths), rows=opened.rows)
+    with reading(opened):
+        source = open_visits(visits, opened, declared)
         findings = counting.settle(source, known)
-        excluded = exclusions(source, exclude_unknown_places=exclude_unknown_places)
-        rows, people = source.rows, None
-        if not any(finding.stops and finding.doubt not in LEGIBLE for finding in findings):
-            found, rows, people = _survey(source, places, window, exclude_unknown_places, progress)
-            findings += [*found, *counting.disagreements(source, known, rows, people)]
+        found, rows, people = _survey(source, places, window, exclude_unknown_places, progress)
+        findings += [*found, *counting.disagreements(source, known, rows, people)]
         most: int | None = None
-        if window is not None and not any(finding.stops for finding in findings):
+        if window is not None and not any(finding.stops for finding in found):
             limit = counting.limit_of(max_places_per_person, window, places)
             in_window, most = _ask(source, places, window, limit, progress)
             findings += in_window
-    if source.opened is not None:
-        source.opened.require_unchanged()
     return Report(
         findings=tuple(findings),
-        files=0 if source.opened is None else len(source.opened.paths),
+        files=0 if opened is None else len(opened.paths),
         rows=rows,
         people=people,
         most_places_per_person=most,
-        exclusions=excluded,
+        exclusions=exclusions(source, exclude_unknown_places=exclude_unknown_places),
         reading=describe(source),
     )
 

@@ -27,7 +27,7 @@ from safeside.visits.locating import locate, unknown_places
 from safeside.visits.places import Places
 from safeside.visits.report import Doubt, Finding, stop_on
 from safeside.visits.saying import describe, exclusions
-from safeside.visits.sources import Source, lost_again, open_visits, reading
+from safeside.visits.sources import Source, lost_again, open_paths, open_visits, reading
 from safeside.visits.tally import most_listed_places, run
 from safeside.visits.window import Window
 
@@ -73,8 +73,9 @@ def count_visits(
     declared = fmt if fmt is not None else VisitFormat()
     known = manifest if manifest is not None else Manifest()
     limit = limit_of(max_places_per_person, window, places)
-    with reading():
-        source = open_visits(visits, declared, key=key, progress=progress)
+    opened = open_paths(visits, declared, key=key, progress=progress)
+    with reading(opened):
+        source = open_visits(visits, opened, declared)
         require_answerable(source, places, window)
         findings = settle(source, known)
         stop_on(findings)
@@ -92,8 +93,6 @@ def count_visits(
             most = most_listed_places(source, places, window, progress)
         rows, people = _whole_input(source, known, progress)
         stop_on([*too_many(most, limit, source, window), *disagreements(source, known, rows, people)])
-    if source.opened is not None:
-        source.opened.require_unchanged()
     return Counts(
         places=places,
         window=window,
@@ -169,7 +168,7 @@ def settle(source: Source, known: Manifest) -> list[Finding]:
     """What was found in the files, less what the declared number of rows answers."""
     if known.rows is None:
         return list(source.findings)
-    answered = {Doubt.CUT_OFF} | ({Doubt.EMPTY} if known.rows == 0 else set())
+    answered = {Doubt.CUT_OFF} | ({Doubt.NO_ROWS} if known.rows == 0 else set())
     return [
         Finding(
             doubt=f.doubt,

@@ -49,6 +49,9 @@ class _Tally:
     separator: int
     newlines: int = 0
     separators: int = 0
+    """In the line that has not ended yet."""
+    fields: int | None = None
+    """Separators in the header: as many as in every line."""
     inside_quotes: bool = False
     last: int = _NEWLINE
     before_last: int = 0
@@ -72,18 +75,18 @@ def inspect_text(
     size = path.stat().st_size
     tally = _Tally(separator=ord(separator))
     decoder = codecs.getincrementaldecoder("utf-8")("strict")
-    begun = False
     with path.open("rb") as stream:
         head = stream.read(8)
         refused = _refuse_outright(path, head)
-        stream.seek(0)
+        mark = _BOM if head.startswith(_BOM) else b""
+        stream.seek(len(mark))
+        if feed is not None and mark:
+            feed(mark)
         while not refused and (chunk := stream.read(CHUNK)):
             if feed is not None:
                 feed(chunk)
-            body = chunk.removeprefix(_BOM) if not begun else chunk
-            begun = True
-            _decode(decoder, body, tally)
-            _look(np.frombuffer(body, dtype=np.uint8), body, tally)
+            _decode(decoder, chunk, tally)
+            _look(np.frombuffer(chunk, dtype=np.uint8), chunk, tally)
             progress(stream.tell() / size if size else None, f"Reading {path.name}")
     if refused:
         return TextFile(path=path, columns=(), records=0, ended=True, findings=refused)
@@ -115,11 +118,9 @@ def _decode(decoder: codecs.IncrementalDecoder, chunk: bytes, tally: _Tally) -> 
     if not pending and chunk.isascii():
         return
     try:
-        decoder.decode(chunk)
+        tally.flag(Doubt.BYTE_ORDER_MARK, "\ufeff" in decoder.decode(chunk))
     except UnicodeDecodeError:
         tally.flag(Doubt.ENCODING, True)
-    else:
-        tally.flag(Doubt.BYTE_ORDER_MARK, _BOM in chunk)
 
 
 def _look(bytes_: NDArray[np.uint8], chunk: bytes, tally: _Tally) -> None:
@@ -132,8 +133,7 @@ def _look(bytes_: NDArray[np.uint8], chunk: bytes, tally: _Tally) -> None:
         _look_with_quotes(bytes_, quotes, tally)
     else:
         joined = bytes([tally.before_last, tally.last]) + chunk
-        tally.newlines += int(np.count_nonzero(bytes_ == _NEWLINE))
-        tally.separators += int(np.count_nonzero(bytes_ == tally.separator))
+        _measure(bytes_ == _NEWLINE, bytes_ == tally.separator, tally)
         tally.flag(Doubt.BLANK_LINE, b"\n\n" in joined[1:] or b"\n\r\n" in joined)
         if b"\r" in chunk or tally.last == _RETURN:
             tally.flag(Doubt.LINE_ENDS, joined[1:-1].count(b"\r") != joined[1:].count(b"\r\n"))
@@ -153,8 +153,7 @@ def _look_with_quotes(bytes_: NDArray[np.uint8], quotes: NDArray[np.bool_], tall
     may_follow = (bytes_ == tally.separator) | (bytes_ == _NEWLINE) | (bytes_ == _RETURN) | quotes
     tally.flag(Doubt.QUOTES, (opening & ~may_open).any() or (closed_before & ~may_follow).any())
     newline = (bytes_ == _NEWLINE) & ~inside
-    tally.newlines += int(np.count_nonzero(newline))
-    tally.separators += int(np.count_nonzero((bytes_ == tally.separator) & ~inside))
+    _measure(newline, (bytes_ == tally.separator) & ~inside, tally)
     two_before = np.concatenate([[tally.before_last, tally.last], bytes_[:-2]])[: len(bytes_)]
     blank = newline & ((before == _NEWLINE) | ((before == _RETURN) & (two_before == _NEWLINE)))
     tally.flag(Doubt.BLANK_LINE, blank.any())
@@ -163,15 +162,31 @@ def _look_with_quotes(bytes_: NDArray[np.uint8], quotes: NDArray[np.bool_], tall
     tally.inside_quotes ^= bool(count[-1] & 1)
 
 
+def _measure(newline: NDArray[np.bool_], separator: NDArray[np.bool_], tally: _Tally) -> None:
+    """Count the fields of every line that ends here, and carry those of the one that does not."""
+    ends, marks = np.flatnonzero(newline), np.flatnonzero(separator)
+    before = np.searchsorted(marks, ends)
+    if len(ends):
+        each = np.diff(before, prepend=0)
+        each[0] += tally.separators
+        tally.fields = int(each[0]) if tally.fields is None else tally.fields
+        tally.flag(Doubt.FIELDS, (each != tally.fields).any())
+        tally.separators = 0
+    tally.newlines += len(ends)
+    tally.separators += len(marks) - (int(before[-1]) if len(ends) else 0)
+
+
 def _conclude(path: Path, separator: str, head: bytes, tally: _Tally) -> TextFile:
     ended = tally.last == _NEWLINE
     tally.flag(Doubt.QUOTES, tally.inside_quotes)
     tally.flag(Doubt.LINE_ENDS, tally.last == _RETURN)
     lines = tally.newlines + (not ended)
     columns = () if Doubt.ENCODING in tally.wrong else _header(path, separator)
-    if not tally.wrong and tally.separators != lines * (len(columns) - 1):
-        tally.flag(Doubt.FIELDS, True)
-    findings = [_finding(path, separator, doubt) for doubt in tally.wrong]
+    if not ended and tally.fields is not None:
+        tally.flag(Doubt.FIELDS, tally.separators != tally.fields)
+    if {Doubt.QUOTES, Doubt.BLANK_LINE} & set(tally.wrong):
+        tally.wrong.pop(Doubt.FIELDS, None)
+    findings = [_finding(path, separator, doubt) for doubt in Doubt if doubt in tally.wrong]
     if head.startswith(_BOM):
         reason = f"{path.name} begins with a byte order mark, which was skipped"
         do = "Nothing, or save the file as UTF-8 without one."
@@ -232,7 +247,7 @@ def _records(path: Path) -> Iterator[tuple[int, bytes]]:
 
 def _offences(path: Path, separator: str) -> Iterator[tuple[int, Doubt]]:
     """On which line each thing is wrong."""
-    fields = 0
+    fields: int | None = None
     for began, record in _records(path):
         for number, line in enumerate(record.split(b"\n"), start=began):
             yield from ((number, doubt) for doubt in _offences_in(line))
@@ -244,8 +259,9 @@ def _offences(path: Path, separator: str) -> Iterator[tuple[int, Doubt]]:
         elif not record.strip(b"\r\n"):
             yield began, Doubt.BLANK_LINE
         else:
-            fields = fields or tally.separators + 1
-            if tally.separators + 1 != fields:
+            width = tally.separators if tally.fields is None else tally.fields
+            fields = width if fields is None else fields
+            if width != fields:
                 yield began, Doubt.FIELDS
 
 

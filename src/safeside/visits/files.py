@@ -13,8 +13,8 @@ import polars as pl
 
 from safeside.errors import BadFile, BadQuestion
 from safeside.progress import Progress
-from safeside.visits.csvfile import CHUNK, TextFile, inspect_text
-from safeside.visits.report import Doubt, Finding
+from safeside.visits.csvfile import CHUNK, TextFile, inspect_text, uneven
+from safeside.visits.report import LEGIBLE, Doubt, Finding
 
 _TEXT: Final = (".csv", ".tsv", ".txt")
 _TABLE: Final = (".parquet", ".pq")
@@ -89,6 +89,17 @@ class Opened:
                         f"Column {column} of {path.name} is missing, or of another type than before.",
                         "Write all files with the same columns and types.",
                     )
+
+    @property
+    def illegible(self) -> list[Finding]:
+        """What is wrong with the files so that their rows cannot even be looked at."""
+        return [finding for finding in self.findings if finding.stops and finding.doubt not in LEGIBLE]
+
+    def uneven_lines(self) -> list[Finding]:
+        """Lines with more or fewer fields than the header, once a parser has stumbled."""
+        return (
+            [] if not self.text else [found for path in self.paths for found in uneven(path, self.separator)]
+        )
 
     def require_unchanged(self) -> None:
         """Refuse files that were written to while they were read."""
@@ -261,7 +272,7 @@ def _schema(path: Path, size: int) -> dict[str, pl.DataType]:
     if tail != _MAGIC:
         raise BadFile(f"{path.name} is cut off.", "Copy or export the file again.")
     try:
-        return dict(pl.read_parquet_schema(path))
+        return dict(pl.scan_parquet(path, glob=False, hive_partitioning=False).collect_schema())
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
         raise _damaged(path) from None
 
@@ -288,7 +299,7 @@ def _cut_off(path: Path) -> Finding:
 
 def _no_rows(path: Path) -> Finding:
     return Finding(
-        doubt=Doubt.EMPTY,
+        doubt=Doubt.NO_ROWS,
         reason=f"{path.name} has no rows",
         do="Export the file again, leave it out, or declare that there are no rows (--expect-rows 0).",
     )

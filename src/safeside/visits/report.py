@@ -14,6 +14,7 @@ class Doubt(StrEnum):
     """The kinds of things that can be wrong, or that a reader must be told."""
 
     EMPTY = "empty file"
+    NO_ROWS = "no rows"
     BYTE_ORDER_MARK = "byte order mark"
     ENCODING = "encoding"
     CUT_OFF = "cut off"
@@ -46,7 +47,7 @@ class Doubt(StrEnum):
     PEOPLE = "people"
 
 
-LEGIBLE: Final = (Doubt.CUT_OFF,)
+LEGIBLE: Final = (Doubt.CUT_OFF, Doubt.NO_ROWS)
 """What stops a count of a file whose rows can be looked at all the same."""
 
 

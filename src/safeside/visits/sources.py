@@ -19,7 +19,7 @@ from safeside.visits.csvfile import lines_of
 from safeside.visits.files import Fingerprint, Opened, open_files
 from safeside.visits.format import Roles, VisitFormat, When, assign_roles
 from safeside.visits.ids import is_text, person_ids, place_ids
-from safeside.visits.report import Doubt, Finding, Where
+from safeside.visits.report import Doubt, Finding, Where, stop_on
 from safeside.visits.texttimes import read_text, text_of
 
 ROW: Final = "row number"
@@ -68,10 +68,17 @@ class Source:
         return tuple(Where(file=path.name, line=row + 1, unit="row") for row in rows)
 
 
-def open_visits(visits: Any, declared: VisitFormat, *, key: bytes | None, progress: Progress) -> Source:
-    """Open a path, a glob, a list of paths or a dataframe."""
+def open_paths(visits: Any, declared: VisitFormat, *, key: bytes | None, progress: Progress) -> Opened | None:
+    """The files, where visits are a path, a glob, a directory or a list of them; None for a dataframe."""
     if isinstance(visits, str | Path) or (isinstance(visits, list | tuple) and visits):
-        opened = open_files(visits, declared.separator, Fingerprint(key), progress)
+        return open_files(visits, declared.separator, Fingerprint(key), progress)
+    return None
+
+
+def open_visits(visits: Any, opened: Opened | None, declared: VisitFormat) -> Source:
+    """Visits with their columns by role, from files that were opened or from a dataframe."""
+    if opened is not None:
+        stop_on(opened.illegible)
         roles = assign_roles(opened.columns, declared)
         opened.require_same_types(roles.columns.values())
         frame = _prepare(opened.scan(), roles, declared)
@@ -233,15 +240,19 @@ def _local(column: str, declared: VisitFormat) -> Any:
 
 
 @contextmanager
-def reading() -> Iterator[None]:
+def reading(opened: Opened | None) -> Iterator[None]:
     """Turn an engine's failure into a refusal; its own words are dropped, because they quote the data."""
     try:
         yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        if opened is not None:
+            stop_on(opened.uneven_lines())
         raise BadFile(
             f"The visits cannot be read to the end ({type(error).__name__}).",
             "Export the files again; one of them is damaged, cut off, or changed while it was read.",
         ) from None
+    if opened is not None:
+        opened.require_unchanged()
 
 
 def lost_again() -> BadFile:

@@ -1,0 +1,151 @@
+"""Damaged files: whatever happens to their bytes, the count is right or there is none."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import tempfile
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.visits import plain
+from tests.visits.making import DAY, PLACES, places, stays, table, write_csv
+from tests.visits.plain import Stay
+
+from safeside.errors import SafesideError
+from safeside.visits import VisitFormat, count_visits
+
+TOKYO = VisitFormat(timezone="Asia/Tokyo")
+PIECES = [
+    b",",
+    b"\n",
+    b'"',
+    b"\r",
+    b"\x00",
+    b"\xff",
+    b"0",
+    b"9",
+    b"bar",
+    b"ana",
+    b" ",
+    b"Z",
+    b"T",
+    b"\xef\xbb\xbf",
+    b"1e5",
+    b";",
+]
+
+
+def mutated(data: st.DataObject, content: bytes, pieces: list[bytes]) -> bytes:
+    """The bytes after one to three accidents: flipped, lost, inserted, cut off, a stretch written twice."""
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(0, max(0, len(content) - 1)))
+        end = at + data.draw(st.integers(1, 12))
+        kind = data.draw(st.sampled_from(["flip", "lose", "insert", "replace", "cut", "repeat", "line"]))
+        if kind == "flip" and content:
+            content = (
+                content[:at] + bytes([content[at] ^ (1 << data.draw(st.integers(0, 7)))]) + content[at + 1 :]
+            )
+        elif kind == "lose":
+            content = content[:at] + content[end:]
+        elif kind == "insert":
+            content = content[:at] + data.draw(st.sampled_from(pieces)) + content[at:]
+        elif kind == "replace":
+            content = content[:at] + data.draw(st.sampled_from(pieces)) + content[end:]
+        elif kind == "cut":
+            content = content[:at]
+        elif kind == "repeat":
+            content = content[:end] + content[at:]
+        elif kind == "line":
+            lines = content.split(b"\n")
+            content = b"\n".join(lines[: at % len(lines)] + lines[at % len(lines) + 1 :])
+    return content
+
+
+def read_plainly(content: bytes) -> list[Stay]:
+    """The rows of a CSV file as Python's own reader understands them, each in full."""
+    rows = csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""), strict=True)
+    return [Stay(row["person"], row["place"], read_time(row["start"]), read_time(row["end"])) for row in rows]
+
+
+def read_time(text: str) -> datetime:
+    """ISO 8601; a leap second is the next minute, and digits beyond microseconds are kept as one more."""
+    leap = re.sub(r"(:\d\d):60", r"\1:59", text)
+    read = datetime.fromisoformat(leap) + timedelta(seconds=leap != text)
+    return read if read.tzinfo else read.replace(tzinfo=plain.ZoneInfo("Asia/Tokyo"))
+
+
+@given(stays, st.data())
+@settings(max_examples=150, deadline=None)
+def test_damaged_text(rows: list[Stay], data: st.DataObject) -> None:
+    with tempfile.TemporaryDirectory() as directory:
+        path = write_csv(table(rows), Path(directory) / "visits.csv")
+        content = mutated(data, path.read_bytes(), PIECES)
+        path.write_bytes(content)
+        try:
+            counted = count_visits(path, places(), DAY, TOKYO).values.tolist()
+        except SafesideError:
+            return
+    assert counted == plain.count(read_plainly(content), PLACES, DAY)
+
+
+@given(stays, st.sampled_from(["none", "snappy", "zstd"]), st.booleans(), st.integers(3, 40), st.data())
+@settings(max_examples=120, deadline=None, derandomize=True)
+def test_damaged_tables(
+    rows: list[Stay], compression: str, dictionary: bool, group: int, data: st.DataObject
+) -> None:
+    """Where another reader can make sense of what is left, the count is that of the rows it finds.
+
+    Always the same accidents: one in ten thousand others makes Polars ask for more memory than exists in the
+    world, and end the process. Nothing is counted then either, but the other tests would not be run.
+    """
+    sink = io.BytesIO()
+    pq.write_table(
+        table(rows).to_arrow(), sink, compression=compression, use_dictionary=dictionary, row_group_size=group
+    )
+    content = mutated(data, sink.getvalue(), [bytes([byte]) for byte in range(0, 256, 15)])
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "visits.parquet"
+        path.write_bytes(content)
+        try:
+            counted = count_visits(path, places(), DAY, TOKYO).values.tolist()
+        except SafesideError:
+            return
+    try:
+        left = pq.read_table(pa.BufferReader(content)).to_pylist()
+        found = [Stay(row["person"], row["place"], row["start"], row["end"]) for row in left]
+    except (OSError, pa.ArrowException, OverflowError):
+        return
+    assert counted == plain.count(found, PLACES, DAY)
+
+
+@given(stays, st.data())
+@settings(max_examples=40, deadline=None)
+def test_statistics_are_not_believed(rows: list[Stay], data: st.DataObject) -> None:
+    """A row group whose statistics lie is read all the same: they are a claim, the rows are the data."""
+    sink = io.BytesIO()
+    schema = table(rows).to_arrow()
+    pq.write_table(schema, sink, row_group_size=5, use_dictionary=False, compression="none")
+    content = bytearray(sink.getvalue())
+    metadata = pq.ParquetFile(io.BytesIO(content)).metadata
+    footer = len(content) - metadata.serialized_size - 8
+    for number in range(metadata.num_row_groups):
+        for column in range(metadata.num_columns):
+            chunk = metadata.row_group(number).column(column)
+            if chunk.path_in_schema not in ("start", "end"):
+                continue
+            raw = chunk.statistics.min.timestamp()
+            lie = data.draw(st.sampled_from([-(10**9), 10**9]))
+            for moment in (chunk.statistics.min, chunk.statistics.max):
+                true = round(moment.timestamp() * 10**6).to_bytes(8, "little", signed=True)
+                false = round((raw + lie) * 10**6).to_bytes(8, "little", signed=True)
+                content[footer:] = content[footer:].replace(true, false)
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "visits.parquet"
+        path.write_bytes(content)
+        assert count_visits(path, places(), DAY).values.tolist() == plain.count(rows, PLACES, DAY)
