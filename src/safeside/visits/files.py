@@ -13,7 +13,7 @@ import polars as pl
 
 from safeside.errors import BadFile, BadQuestion
 from safeside.progress import Progress
-from safeside.visits.csvfile import CHUNK, TextFile, inspect_text, uneven
+from safeside.visits.csvfile import CHUNK, TextFile, inspect_text
 from safeside.visits.report import LEGIBLE, Doubt, Finding
 
 _TEXT: Final = (".csv", ".tsv", ".txt")
@@ -94,12 +94,6 @@ class Opened:
     def illegible(self) -> list[Finding]:
         """What is wrong with the files so that their rows cannot even be looked at."""
         return [finding for finding in self.findings if finding.stops and finding.doubt not in LEGIBLE]
-
-    def uneven_lines(self) -> list[Finding]:
-        """Lines with more or fewer fields than the header, once a parser has stumbled."""
-        return (
-            [] if not self.text else [found for path in self.paths for found in uneven(path, self.separator)]
-        )
 
     def require_unchanged(self) -> None:
         """Refuse files that were written to while they were read."""

@@ -245,8 +245,6 @@ def reading(opened: Opened | None) -> Iterator[None]:
     try:
         yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        if opened is not None:
-            stop_on(opened.uneven_lines())
         raise BadFile(
             f"The visits cannot be read to the end ({type(error).__name__}).",
             "Export the files again; one of them is damaged, cut off, or changed while it was read.",
