@@ -164,6 +164,17 @@ def damaged_table(chance: random.Random) -> bytes:
     return bytes(content)
 
 
+def rows_of(path: Path) -> list[Stay]:
+    """The rows as another reader finds them; people by their bytes, whether or not these spell anything."""
+    left = pq.read_table(path)
+    left = left.set_column(0, "person", left["person"].cast(pa.large_binary()))
+    left = left.set_column(1, "place", left["place"].cast(pa.large_binary()))
+    rows = left.to_pylist()
+    return [
+        Stay(row["person"], row["place"].decode("utf-8", "replace"), row["start"], row["end"]) for row in rows
+    ]
+
+
 def test_damaged_tables(tmp_path: Path) -> None:
     """Where another reader can make sense of what is left, the count is that of the rows it finds."""
     chance = random.Random(7)
@@ -176,10 +187,9 @@ def test_damaged_tables(tmp_path: Path) -> None:
         if values is None:
             continue
         try:
-            left = pq.read_table(path).to_pylist()
+            found = rows_of(path)
         except (OSError, pa.ArrowException, OverflowError):
             continue
-        found = [Stay(row["person"], row["place"], row["start"], row["end"]) for row in left]
         assert values == plain.count(found, PLACES, DAY), path.name
         compared += 1
     assert compared > 40
