@@ -1,0 +1,162 @@
+"""The public list: read as written, in one order, and refused where it leaves no room to be elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import h3
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from safeside.errors import BadFile, BadQuestion, NoRoom
+from safeside.visits import Places, read_places
+
+FULL = (
+    "place,latitude,longitude,name,region,popularity,at_most\n"
+    "010,35.7,139.7,Bar Tanaka,ward 1,12.5,3\n"
+    "009,35.6,139.8,,ward 2,0,0\n"
+)
+
+
+def test_everything_a_list_can_say(tmp_path: Path) -> None:
+    path = tmp_path / "places.csv"
+    path.write_text(FULL)
+    places = read_places(path)
+    assert places.ids == ("009", "010")
+    assert places.latitude is not None
+    assert places.latitude.tolist() == [35.6, 35.7]
+    assert places.longitude is not None
+    assert places.longitude.tolist() == [139.8, 139.7]
+    assert places.name == ("", "Bar Tanaka")
+    assert places.region == ("ward 2", "ward 1")
+    assert places.popularity is not None
+    assert places.popularity.tolist() == [0, 12.5]
+    assert places.at_most is not None
+    assert places.at_most.tolist() == [0, 3]
+    assert len(places) == 2
+
+
+def test_what_is_not_said_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "places.csv"
+    path.write_text("place\nb\na")
+    assert read_places(path) == Places(ids=("a", "b"))
+
+
+def test_from_anything() -> None:
+    frame = pl.DataFrame({"place": ["b", "a", "é", "Z"], "popularity": [1, 2, 3, 4]})
+    expected = ("Z", "a", "b", "é")
+    for source in (frame, frame.lazy(), frame.to_pandas(), frame.to_arrow()):
+        places = read_places(source)
+        assert places.ids == expected
+        assert places.popularity is not None
+        assert places.popularity.tolist() == [4, 2, 1, 3]
+    assert read_places(["b", "a"]).ids == ("a", "b")
+    assert read_places(pd.DataFrame({"place": [10, 9]})).ids == ("10", "9")
+    assert read_places(pa.table({"venue": ["x"]}), columns={"place": "venue"}).ids == ("x",)
+
+
+def test_other_separators(tmp_path: Path) -> None:
+    path = tmp_path / "places.csv"
+    path.write_text("place;name\na;A, the bar\n")
+    assert read_places(path, separator=";").name == ("A, the bar",)
+    with pytest.raises(BadFile, match="has one column when split at ,"):
+        read_places(path)
+
+
+@pytest.mark.parametrize(
+    ("table", "complaint"),
+    [
+        ({"place": ["a", None]}, "place is missing"),
+        ({"place": ["a", "  "]}, "place is missing"),
+        ({"place": ["a", " b"]}, "has blanks around it"),
+        ({"place": ["a", "b", "a"]}, "is there twice"),
+        ({"place": ["a"], "latitude": [91.0], "longitude": [0.0]}, "latitude of 'a' is not between"),
+        ({"place": ["a"], "latitude": [1.0], "longitude": [181.0]}, "longitude of 'a' is not between"),
+        ({"place": ["a", "b"], "latitude": [1.0, None], "longitude": [1.0, 1.0]}, "latitude of 'b'"),
+        ({"place": ["a"], "latitude": [float("nan")], "longitude": [1.0]}, "latitude of 'a'"),
+        ({"place": ["a"], "popularity": ["many"]}, "popularity of 'a' is not a number"),
+        ({"place": ["a"], "popularity": [-1]}, "popularity of 'a' is not a number from 0"),
+        ({"place": ["a"], "at_most": [1.5]}, "at_most of 'a' is not a whole number"),
+        ({"place": ["a"], "at_most": [-1]}, "at_most of 'a' is not a whole number"),
+    ],
+)
+def test_what_is_wrong_with_a_list(table: dict[str, list[object]], complaint: str) -> None:
+    with pytest.raises(BadFile, match=complaint):
+        read_places(pl.DataFrame(table))
+
+
+def test_what_is_no_list(tmp_path: Path) -> None:
+    for wrong in ([], pl.DataFrame({"venue": ["a"]}), pl.DataFrame({"place": [1.0]}), 7):
+        with pytest.raises(BadQuestion):
+            read_places(wrong)
+    with pytest.raises(BadQuestion, match="one of latitude and longitude"):
+        read_places(pl.DataFrame({"place": ["a"], "latitude": [1.0]}))
+    with pytest.raises(BadFile, match="no file"):
+        read_places(tmp_path / "nowhere.csv")
+    with pytest.raises(BadQuestion, match="no role 'popularty'"):
+        read_places(pl.DataFrame({"place": ["a"]}), columns={"popularty": "place"})
+    with pytest.raises(BadQuestion, match="no column 'venues'"):
+        read_places(pl.DataFrame({"venue": ["a"]}), columns={"place": "venues"})
+    with pytest.raises(BadQuestion, match="not in order"):
+        Places(ids=("b", "a"))
+
+
+class TestRoomToBeElsewhere:
+    @pytest.mark.parametrize("word", ["home", "Home", " HOME ", "private residence", "Household"])
+    @pytest.mark.parametrize("column", ["place", "name", "kind", "category", "type"])
+    def test_homes(self, word: str, column: str) -> None:
+        table = pl.DataFrame(
+            {"place": ["a", "b"], column: ["x", word.strip() if column == "place" else word]}
+        )
+        with pytest.raises(NoRoom, match="people's homes"):
+            read_places(table)
+
+    @pytest.mark.parametrize("word", ["elsewhere", "Other", "in transit", "unknown", "Rest of World"])
+    def test_a_bucket_for_the_rest(self, word: str) -> None:
+        with pytest.raises(NoRoom, match="the rest of the world"):
+            read_places(["bar", word])
+
+    @pytest.mark.parametrize(
+        "word", ["district", "Ward", "grid cell", "H3", "ZIP code", "administrative_area_level_1"]
+    )
+    def test_areas(self, word: str) -> None:
+        with pytest.raises(NoRoom, match="areas that tile a map"):
+            read_places(pl.DataFrame({"place": ["a", "b"], "kind": ["bar", word]}))
+
+    def test_cells_that_close_around_one_another(self) -> None:
+        middle = h3.latlng_to_cell(35.68, 139.76, 9)
+        ring = h3.grid_disk(middle, 1)
+        with pytest.raises(NoRoom, match="close around each other"):
+            read_places(list(ring))
+        apart = [cell for cell in h3.grid_disk(middle, 6) if h3.grid_distance(cell, middle) % 2 == 1]
+        open_ring = [cell for cell in ring if cell != middle]
+        assert len(read_places(open_ring)) == 6
+        assert len(apart) > 6
+
+    def test_a_lattice_of_points(self) -> None:
+        points = [(35 + i / 100, 139 + j / 100) for i in range(4) for j in range(5)]
+        table = pl.DataFrame(
+            {
+                "place": [f"c{number}" for number in range(len(points))],
+                "latitude": [latitude for latitude, _ in points],
+                "longitude": [longitude for _, longitude in points],
+            }
+        )
+        with pytest.raises(NoRoom, match="full lattice"):
+            read_places(table)
+        assert len(read_places(table.head(19))) == 19
+
+    def test_venues_that_only_sound_like_it(self) -> None:
+        venues = [
+            "home depot",
+            "Other Coast Café",
+            "The Residence Bar",
+            "Grid Climbing",
+            "bar",
+            "house of pizza",
+        ]
+        assert len(read_places(pl.DataFrame({"place": venues, "kind": ["venue"] * 6}))) == 6
+        regions = pl.DataFrame({"place": ["a", "b"], "region": ["ward", "district"]})
+        assert len(read_places(regions)) == 2
