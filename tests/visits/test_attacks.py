@@ -95,3 +95,55 @@ def test_an_end_is_not_cut_to_microseconds(tmp_path: Path, layout: str) -> None:
     path = written(tmp_path, "2024-03-01 09:00:00.000000000", "2024-03-01 10:00:00.000000500")
     fmt = VisitFormat(time_format=f"%Y-%m-%d {layout}", timezone="UTC")
     assert count_visits(path, PLACES, MORNING, fmt).values.tolist() == [1, 0]
+
+
+def visits_in(path: Path, person: str) -> Path:
+    """A file with one stay at the bar."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(
+        f"person,place,start,end\n{person},bar,2024-03-01T09:00:00Z,2024-03-01T11:00:00Z\n",
+    )
+    return path
+
+
+def bar(visits: Any) -> int:
+    return int(count_visits(visits, PLACES, MORNING).values[0])
+
+
+@pytest.mark.parametrize("name", ["part-00001", "b.csv.gz", "b.txt.bak", "README"])
+def test_no_file_in_a_folder_is_passed_over(tmp_path: Path, name: str) -> None:
+    visits_in(tmp_path / "a.csv", "ana")
+    visits_in(tmp_path / "deep" / name, "ben")
+    with pytest.raises(BadFile, match=f"also holds {name}, which is neither CSV nor Parquet") as refused:
+        bar(tmp_path)
+    assert "pattern" in refused.value.do
+
+
+def test_markers_of_an_export_are_passed_over(tmp_path: Path) -> None:
+    visits_in(tmp_path / "a.csv", "ana")
+    (tmp_path / "_SUCCESS").touch()
+    (tmp_path / ".a.csv.crc").touch()
+    assert bar(tmp_path) == 1
+
+
+def test_hidden_files_of_visits_are_read(tmp_path: Path) -> None:
+    visits_in(tmp_path / "a.csv", "ana")
+    visits_in(tmp_path / "_b.csv", "ben")
+    visits_in(tmp_path / ".c.CSV", "chi")
+    assert bar(tmp_path) == 3
+
+
+def test_linked_folders_are_entered_once(tmp_path: Path) -> None:
+    visits_in(tmp_path / "in" / "a.csv", "ana")
+    visits_in(tmp_path / "out" / "b.csv", "ben")
+    (tmp_path / "in" / "link").symlink_to(tmp_path / "out")
+    (tmp_path / "in" / "back").symlink_to(tmp_path / "in")
+    assert bar(tmp_path / "in") == 2
+
+
+@pytest.mark.parametrize("pattern", ["*", "**", "[av]*"])
+def test_folders_that_a_pattern_matches_are_opened(tmp_path: Path, pattern: str) -> None:
+    visits_in(tmp_path / "a.csv", "ana")
+    visits_in(tmp_path / "visits.csv" / "part-0.csv", "ben")
+    assert bar(str(tmp_path / pattern)) == 2
+    assert bar(tmp_path) == 2

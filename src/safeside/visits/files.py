@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import glob
 import hashlib
+import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 import polars as pl
 
@@ -107,12 +108,14 @@ def open_files(
     """Look at every file once, and open them all."""
     paths = expand(visits)
     stamps = tuple(_stamp(path) for path in paths)
-    kinds = {_is_text(path) for path in paths}
-    if len(kinds) > 1:
-        raise BadQuestion("Some of the files are text and some are Parquet.", "Give files of one kind.")
-    if kinds == {True}:
-        return _open_text(paths, separator, fingerprint, progress, stamps)
-    return _open_tables(paths, separator, fingerprint, progress, stamps)
+    try:
+        kinds = {_is_text(path) for path in paths}
+        if len(kinds) > 1:
+            raise BadQuestion("Some of the files are text and some are Parquet.", "Give files of one kind.")
+        open_ = _open_text if kinds == {True} else _open_tables
+        return open_(paths, separator, fingerprint, progress, stamps)
+    except OSError as error:
+        _unopened(error)
 
 
 def expand(visits: str | Path | Iterable[str | Path]) -> tuple[Path, ...]:
@@ -125,15 +128,11 @@ def expand(visits: str | Path | Iterable[str | Path]) -> tuple[Path, ...]:
                 "Visits are opened from local files only.", "Copy the files, or give a dataframe."
             )
         path = Path(each)
-        if path.is_file():
-            found = [path]
-        elif path.is_dir():
-            found = sorted(inside for inside in path.rglob("*") if inside.suffix.lower() in _TEXT + _TABLE)
-        else:
-            found = sorted(
-                Path(name)
-                for name in glob.glob(str(each), recursive=True)  # noqa: PTH207 if Path(name).is_file()
-            )
+        # A folder that a pattern matches is opened too: passing it over would lose what is in it.
+        matches = [path] if path.exists() else [Path(name) for name in glob.glob(str(each), recursive=True)]  # noqa: PTH207
+        found = sorted(
+            {file for match in matches for file in (_inside(match) if match.is_dir() else [match])}
+        )
         if not found:
             raise BadFile(f"There is no file {each}.", "Check the path or the pattern.")
         paths += found
@@ -142,13 +141,40 @@ def expand(visits: str | Path | Iterable[str | Path]) -> tuple[Path, ...]:
     return tuple(paths)
 
 
+def _inside(folder: Path) -> list[Path]:
+    """Every file of visits in a folder and the folders in it, linked ones too; what is neither text nor a
+    table stops the work, unless its name says that it is not meant to be read (_SUCCESS, .crc files).
+    """
+    found: list[Path] = []
+    seen: set[Path] = set()
+    for root, folders, names in os.walk(folder, onerror=_unopened, followlinks=True):
+        here = Path(root).resolve()
+        if here in seen:
+            folders.clear()
+            continue
+        seen.add(here)
+        known = [name for name in names if Path(name).suffix.lower() in _TEXT + _TABLE]
+        found += [Path(root, name) for name in known]
+        other = [name for name in set(names).difference(known) if name[0] not in "._"]
+        if other:
+            raise BadFile(
+                f"{folder} also holds {min(other)}, which is neither CSV nor Parquet by its name.",
+                "Unpack, rename or remove it, or give a pattern for the files meant (folder/*.csv).",
+            )
+    return found
+
+
+def _unopened(error: OSError) -> NoReturn:
+    raise BadFile(
+        f"{Path(str(error.filename)).name} cannot be opened.", "Check that the file exists and may be read."
+    ) from None
+
+
 def _stamp(path: Path) -> tuple[int, int]:
     try:
         status = path.stat()
-    except OSError:
-        raise BadFile(
-            f"{path.name} cannot be opened.", "Check that the file exists and may be read."
-        ) from None
+    except OSError as error:
+        _unopened(error)
     return status.st_size, status.st_mtime_ns
 
 
