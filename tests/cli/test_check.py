@@ -1,0 +1,142 @@
+"""`safeside check`: what it prints, how it ends, and what it leaves behind."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from safeside.cli.main import build
+from safeside.errors import BadQuestion
+
+VISITS = (
+    "patient,place,start,end\n"
+    "ana,bar,2024-03-03T10:00:00Z,2024-03-03T11:00:00Z\n"
+    "ben,gym,2024-03-03T10:00:00Z,2024-03-03T11:00:00Z\n"
+)
+COLUMNS = ["--columns", "person=patient"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "places.csv").write_text("place\nbar\ngym\n")
+    (tmp_path / "visits.csv").write_text(VISITS)
+    return tmp_path
+
+
+def run(*arguments: str) -> tuple[int, str]:
+    done = CliRunner().invoke(build(), ["check", *arguments], catch_exceptions=False)
+    return done.exit_code, " ".join(done.output.split())
+
+
+def test_a_sound_file(folder: Path) -> None:
+    code, said = run(
+        "visits.csv", "--places", "places.csv", *COLUMNS, "--when", "2024-03-03", "--timezone", "UTC"
+    )
+    assert code == 0
+    assert said == (
+        "Looked at 1 file: 2 rows, 2 people."
+        " A visit is a stay at the place, from its start up to its end."
+        " Nothing here stops a count."
+    )
+
+
+def test_what_is_wrong_is_said_with_its_line(folder: Path) -> None:
+    (folder / "visits.csv").write_text(VISITS + "chi,pub,2024-03-03T12:00:00Z,2024-03-03T11:00:00Z\n")
+    code, said = run("visits.csv", "--places", "places.csv", *COLUMNS)
+    assert code == 1
+    assert "Wrong: column end: a stay that ends before it starts (1 row); first at visits.csv line 4." in said
+    assert "Wrong: column place: 1 place is visited and not listed; first at visits.csv line 4." in said
+    assert "2 of these would stop a count. Nothing was counted." in said
+    assert "chi" not in said
+    assert "pub" not in said
+
+
+def test_a_choice_is_repeated(folder: Path) -> None:
+    (folder / "visits.csv").write_text(VISITS + "chi,home,2024-03-03T10:00:00Z,2024-03-03T11:00:00Z\n")
+    code, said = run("visits.csv", "--places", "places.csv", *COLUMNS, "--exclude-unknown-places")
+    assert code == 0
+    assert "Visits to places that are not on the list are not counted." in said
+
+
+def test_for_machines(folder: Path) -> None:
+    (folder / "visits.csv").write_text(VISITS.replace("ana", ""))
+    done = CliRunner().invoke(build(), ["check", "visits.csv", "--places", "places.csv", *COLUMNS, "--json"])
+    assert done.exit_code == 1
+    report = json.loads(done.stdout)
+    assert report["fine"] is False
+    assert (report["files"], report["rows"], report["people"]) == (1, 2, 2)
+    (finding,) = report["findings"]
+    assert (finding["doubt"], finding["column"], finding["rows"]) == ("missing value", "patient", 1)
+    assert finding["first"] == [{"file": "visits.csv", "line": 2, "unit": "line"}]
+
+
+def test_a_manifest(folder: Path) -> None:
+    expected = ["--expect-files", "1", "--expect-rows", "2", "--expect-people", "2"]
+    assert run("visits.csv", "--places", "places.csv", *COLUMNS, *expected)[0] == 0
+    code, said = run("visits.csv", "--places", "places.csv", *COLUMNS, "--expect-rows", "3")
+    assert code == 1
+    assert "3 rows are declared, and there are 2." in said
+
+
+def test_a_question_that_cannot_be_asked(folder: Path) -> None:
+    with pytest.raises(BadQuestion, match="There is no column person"):
+        run("visits.csv", "--places", "places.csv")
+
+
+def command(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+    (folder / "tmp").mkdir()
+    return subprocess.Popen(
+        [sys.executable, "-c", "from safeside.cli.main import main; main()", "check", *arguments],
+        cwd=folder,
+        env={**os.environ, "TMPDIR": str(folder / "tmp")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_errors_end_with_two_and_advice(folder: Path) -> None:
+    process = command(folder, "visits.csv", "--places", "places.csv")
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert "Stopped. There is no column person." in said
+    assert "What to do: Map it to a column (--columns person=COLUMN). Did you mean patient?" in " ".join(
+        said.split()
+    )
+
+
+@pytest.mark.parametrize("later", [0.0, 0.5])
+def test_interrupted_it_leaves_nothing(folder: Path, later: float) -> None:
+    """Ctrl-C while a large file is looked at, or read by the engine: exit code 130, and no new file."""
+    with (folder / "visits.csv").open("a") as stream:
+        stream.write(VISITS.partition("\n")[2] * 2_000_000)
+    before = sorted(folder.iterdir())
+    process = command(folder, "visits.csv", "--places", "places.csv", *COLUMNS)
+    while process.poll() is None and "visits.csv" not in opened_by(process.pid):
+        time.sleep(0.005)
+    time.sleep(later)
+    process.send_signal(signal.SIGINT)
+    shown, said = process.communicate(timeout=60)
+    assert process.returncode == 130, said
+    assert shown == ""
+    assert sorted(folder.iterdir()) == sorted([*before, folder / "tmp"])
+    assert list((folder / "tmp").iterdir()) == []
+
+
+def opened_by(process: int) -> set[str]:
+    """The names of the files a process has open, as far as they last."""
+    names = set()
+    for link in Path(f"/proc/{process}/fd").glob("*"):
+        with contextlib.suppress(FileNotFoundError):
+            names.add(link.readlink().name)
+    return names
