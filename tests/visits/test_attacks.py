@@ -5,12 +5,17 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
+import duckdb
+import numpy as np
+import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 from safeside.errors import BadFile, BadQuestion
-from safeside.visits import VisitFormat, Window, count_visits, read_places
+from safeside.visits import Manifest, VisitFormat, Window, check_visits, count_visits, read_places
 
 PLACES = read_places(["bar", "gym"])
 MORNING = Window.parse("2024-03-01T10:00Z/2024-03-01T10:30Z")
@@ -147,3 +152,141 @@ def test_folders_that_a_pattern_matches_are_opened(tmp_path: Path, pattern: str)
     visits_in(tmp_path / "visits.csv" / "part-0.csv", "ben")
     assert bar(str(tmp_path / pattern)) == 2
     assert bar(tmp_path) == 2
+
+
+@pytest.mark.parametrize("rule", ["NOCASE", "NOACCENT"])
+def test_collations_of_duckdb_merge_nobody(rule: str) -> None:
+    connection = duckdb.connect()
+    text, moment = f"VARCHAR COLLATE {rule}", "TIMESTAMPTZ"
+    connection.execute(f'CREATE TABLE t(person {text}, place {text}, start {moment}, "end" {moment})')
+    for person, place in (("ana", "bar"), ("ANA", "bar"), ("áná", "bar"), ("eva", "BAR"), ("eva", "bár")):
+        connection.execute("INSERT INTO t VALUES (?, ?, ?, ?)", [person, place, at(9), at(11)])
+    counts = count_visits(connection.table("t"), read_places(["BAR", "bar", "bár"]), MORNING)
+    assert counts.values.tolist() == [1, 3, 1]
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+def test_floats_behind_a_dictionary_are_no_identifiers(kind: Any) -> None:
+    rounded = np.array([2048, 2049, 3], dtype=kind)
+    table = stays(["x", "y", "z"]).to_arrow()
+    hidden = table.set_column(
+        0, "person", pa.array(rounded.astype(np.float64)).cast(_arrow(kind)).dictionary_encode()
+    )
+    frame = stays(["x", "y", "z"]).to_pandas().assign(person=pd.Categorical(rounded.astype(np.float64)))
+    for visits in (hidden, frame):
+        with pytest.raises(BadQuestion, match="column person are floating-point numbers"):
+            count_visits(visits, PLACES, MORNING, VisitFormat(trust_ids=True))
+
+
+def _arrow(kind: Any) -> pa.DataType:
+    return {np.float16: pa.float32(), np.float32: pa.float32(), np.float64: pa.float64()}[kind]
+
+
+def test_two_tz_databases_need_not_agree() -> None:
+    """Polars knows no summer time after 2100 and no local mean time of many zones before 1970."""
+    for zone, moment in (
+        ("Europe/Berlin", datetime(2101, 7, 15, 12, tzinfo=UTC)),
+        ("Africa/Accra", datetime(1901, 1, 15, 12, tzinfo=UTC)),
+        ("Africa/Accra", datetime(1915, 1, 15, 12, tzinfo=UTC)),
+    ):
+        moments = pl.Series([moment], dtype=pl.Datetime("us", "UTC")).dt.convert_time_zone(zone)
+        seen = pl.DataFrame({"person": ["ana"], "place": ["bar"], "start": moments, "end": moments})
+        window = Window.parse(moment.astimezone(ZoneInfo("UTC")).isoformat())
+        assert count_visits(seen, PLACES, window).values.tolist() == [1, 0]
+
+
+def test_start_and_end_may_be_of_different_zones() -> None:
+    frame = stays(["ana"]).with_columns(
+        pl.col("end").dt.convert_time_zone("Asia/Tokyo").dt.cast_time_unit("ns")
+    )
+    assert bar(frame) == 1
+    assert bar(frame.to_pandas()) == 1
+    with pytest.raises(BadFile, match="cannot be read to the end"):
+        bar(frame.to_arrow())
+
+
+def test_a_zone_nobody_knows_is_refused() -> None:
+    table = stays(["ana"]).to_arrow()
+    for column in ("start", "end"):
+        where = table.column_names.index(column)
+        table = table.set_column(where, column, table[column].cast(pa.timestamp("us", "JST")))
+    with pytest.raises(BadQuestion, match="no time zone 'JST'"):
+        bar(table)
+
+
+@pytest.mark.parametrize("unit", ["epoch-ms", "epoch-us", "epoch-ns"])
+def test_seconds_are_not_taken_for_something_finer(tmp_path: Path, unit: str) -> None:
+    seconds = stays(["ana"]).with_columns(pl.col("start", "end").dt.epoch("s"))
+    seconds.write_csv(tmp_path / "visits.csv")
+    for visits in (seconds, seconds.to_pandas(), tmp_path / "visits.csv"):
+        with pytest.raises(BadFile, match="a time in 1970") as refused:
+            count_visits(visits, PLACES, MORNING, VisitFormat(time_format=unit))
+        assert "epoch-s" in refused.value.do
+        assert count_visits(visits, PLACES, MORNING, VisitFormat(time_format="epoch-s")).values[0] == 1
+
+
+def test_timestamps_made_of_seconds_are_noticed() -> None:
+    seconds = pd.Series([int(at(9).timestamp()), int(at(11).timestamp())])
+    wrong = pd.to_datetime(seconds, utc=True)
+    frame = pd.DataFrame({"person": ["ana"], "place": ["bar"], "start": [wrong[0]], "end": [wrong[1]]})
+    with pytest.raises(BadFile, match="a time in 1970"):
+        bar(frame)
+    assert [finding.reason for finding in check_visits(frame, PLACES).errors] == [
+        "a time in 1970, as numbers become whose unit was mistaken"
+    ]
+
+
+def test_visits_of_1970_are_counted_in_1970() -> None:
+    there = pl.Series([datetime(1970, 5, 1, 12, tzinfo=UTC)], dtype=pl.Datetime("us", "UTC"))
+    frame = pl.DataFrame({"person": ["ana"], "place": ["bar"], "start": there, "end": there})
+    assert count_visits(frame, PLACES, Window.parse("1970-05-01T12:00Z")).values.tolist() == [1, 0]
+
+
+def test_an_empty_dataframe_is_not_an_answer() -> None:
+    empty = stays(["ana"]).clear()
+    for visits in (empty, empty.lazy(), empty.to_pandas(), empty.to_arrow()):
+        with pytest.raises(BadFile, match="The dataframe has no rows") as refused:
+            bar(visits)
+        assert "--expect-rows 0" in refused.value.do
+        assert not check_visits(visits, PLACES).fine
+        assert count_visits(visits, PLACES, MORNING, manifest=Manifest(rows=0)).values.tolist() == [0, 0]
+        assert check_visits(visits, PLACES, manifest=Manifest(rows=0)).fine
+
+
+def test_files_are_not_declared_of_a_dataframe() -> None:
+    with pytest.raises(BadFile, match="3 files are declared, and the visits are a dataframe"):
+        count_visits(stays(["ana"]), PLACES, MORNING, manifest=Manifest(files=3))
+
+
+@pytest.mark.parametrize("spelling", [" bar", "bar ", "BAR", "0bar", "\uff42ar"])
+def test_listed_places_spelt_otherwise_are_not_left_out_as_unknown(spelling: str) -> None:
+    visits = stays(["ana"]).with_columns(place=pl.lit(spelling))
+    with pytest.raises(BadFile, match="1 place differs from a listed place only in zeros") as refused:
+        count_visits(visits, PLACES, MORNING, exclude_unknown_places=True)
+    assert "as the list does" in refused.value.do
+    assert not check_visits(visits, PLACES, exclude_unknown_places=True).fine
+
+
+def test_a_holding_time_has_an_end() -> None:
+    with pytest.raises(BadQuestion, match="longer than a century"):
+        VisitFormat(hold="99999d")
+
+
+def test_names_of_columns_are_text() -> None:
+    with pytest.raises(BadQuestion, match="name of a column is not text"):
+        bar(stays(["ana"]).to_pandas().assign(**{}).rename(columns={"place": 0}))
+
+
+def test_a_stay_until_the_repeated_time_lasts_until_its_second_showing() -> None:
+    """Pyongyang's clock went from 24:00 back to 23:30: a stay up to 23:30 may have lasted to the second."""
+    stay = pl.DataFrame(
+        {
+            "person": ["ana"],
+            "place": ["bar"],
+            "start": [datetime(2015, 8, 14, 23, 0)],
+            "end": [datetime(2015, 8, 14, 23, 30)],
+        }
+    )
+    window = Window.parse("2015-08-14T14:30Z/2015-08-14T14:45Z")
+    fmt = VisitFormat(timezone="Asia/Pyongyang")
+    assert count_visits(stay, PLACES, window, fmt).values.tolist() == [1, 0]

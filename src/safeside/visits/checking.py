@@ -14,7 +14,7 @@ from safeside.visits import counting
 from safeside.visits.engines import collect
 from safeside.visits.format import Manifest, VisitFormat, When
 from safeside.visits.format import Where as Form
-from safeside.visits.locating import flags, locate, unknown_places
+from safeside.visits.locating import almost_listed, flags, locate, unknown_places
 from safeside.visits.places import Places
 from safeside.visits.report import Doubt, Finding, Report
 from safeside.visits.rowchecks import row_checks, touches
@@ -51,6 +51,8 @@ def check_visits(
         findings = counting.settle(source, known)
         found, rows, people = _survey(source, places, window, exclude_unknown_places, progress)
         findings += [*found, *counting.disagreements(source, known, rows, people)]
+        if opened is None and not rows and known.rows != 0:
+            findings.append(counting.no_rows())
         most: int | None = None
         if window is not None and not any(finding.stops for finding in found):
             limit = counting.limit_of(max_places_per_person, window, places)
@@ -85,6 +87,8 @@ def _survey(
         unknown = [name for name in unknown if name]
         if unknown and not exclude_unknown:
             findings.append(unknown_places(source, places, unknown, progress))
+        else:
+            findings += almost_listed(source, places, unknown)
     return findings, int(seen["rows"].item()), int(seen["people"].item())
 
 

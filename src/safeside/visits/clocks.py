@@ -12,14 +12,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from typing import Final, Protocol
-from zoneinfo import ZoneInfo
 
 import narwhals as nw
 
-from safeside.visits.window import EARLIEST, LATEST
+from safeside.visits.window import EARLIEST, LATEST, find_zone
 
 PER_SECOND: Final = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+AFTER_1970: Final = datetime(1971, 1, 2, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 _LOOK_AROUND: Final = timedelta(hours=50)
 """Wider than twice any offset from UTC: no change of clocks beyond it can reorder times near a moment."""
@@ -123,8 +123,10 @@ class LocalStamps:
 
     def after(self, column: nw.Expr, moment: datetime) -> nw.Expr:
         shown = _shown(moment, self.local)
-        trough = min(_troughs(moment, self.local), default=shown)
-        return self.stamps.since(column, trough) if trough < shown else self.stamps.after(column, shown)
+        troughs = _troughs(moment, self.local)
+        if troughs and min(troughs) <= shown:
+            return self.stamps.since(column, min(troughs))
+        return self.stamps.after(column, shown)
 
     def since(self, column: nw.Expr, moment: datetime) -> nw.Expr:
         shown = _shown(moment, self.local)
@@ -184,13 +186,18 @@ def implausible(clock: Clock, column: nw.Expr) -> nw.Expr:
     return ~clock.since(column, EARLIEST) | ~clock.before(column, LATEST)
 
 
+def unit_mistaken(clock: Clock, column: nw.Expr) -> nw.Expr:
+    """Times of 1970: what seconds become when they are taken for something finer."""
+    return clock.since(column, _EPOCH) & clock.before(column, AFTER_1970)
+
+
 def zone_of(name: str) -> tzinfo:
     """The zone of a timestamp type, by name or as a fixed offset such as +09:00."""
     if name[:1] in "+-":
         sign = -1 if name[0] == "-" else 1
         digits = name[1:].replace(":", "")
         return timezone(sign * timedelta(hours=int(digits[:2]), minutes=int(digits[2:] or 0)))
-    return ZoneInfo(name)
+    return find_zone(name)
 
 
 def _shown(moment: datetime, zone: tzinfo) -> datetime:

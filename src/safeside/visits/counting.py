@@ -23,7 +23,7 @@ from safeside.visits.files import Fingerprint
 from safeside.visits.format import Manifest, VisitFormat, When
 from safeside.visits.format import Where as Form
 from safeside.visits.geography import coordinates
-from safeside.visits.locating import locate, unknown_places
+from safeside.visits.locating import almost_listed, locate, unknown_places
 from safeside.visits.places import Places
 from safeside.visits.report import Doubt, Finding, stop_on
 from safeside.visits.saying import describe, exclusions
@@ -85,9 +85,12 @@ def count_visits(
             raise lost_again()
         if tally.odd_ids:
             stop_on(locate(source, places, window, progress))
+        if not tally.by_place.height:
+            stop_on(_why_nobody(source, places, window, known, progress))
         values, unknown = align(tally.by_place, places)
         if unknown and not exclude_unknown_places:
             stop_on([unknown_places(source, places, unknown, progress)])
+        stop_on(almost_listed(source, places, unknown))
         most = tally.most_places
         if limit is not None and most is not None and most > limit and unknown:
             most = most_listed_places(source, places, window, progress)
@@ -104,6 +107,26 @@ def count_visits(
         exclusions=exclusions(source, exclude_unknown_places=exclude_unknown_places),
         reading=describe(source),
         fingerprint=_fingerprint(source, places, window, values, key),
+    )
+
+
+def _why_nobody(
+    source: Source, places: Places, window: Window, known: Manifest, progress: Progress
+) -> list[Finding]:
+    """Why nobody may be in the window: no rows at all, or times in another unit. Else nobody was there."""
+    found = [f for f in locate(source, places, window, progress) if f.doubt is Doubt.IMPLAUSIBLE]
+    if source.opened is not None or known.rows == 0:
+        return found
+    (counted,) = collect([source.frame.select(nw.len().alias("rows"))], progress, "Counting rows")
+    return found if counted["rows"].item() else [*found, no_rows()]
+
+
+def no_rows() -> Finding:
+    """A dataframe without rows is more often a mistake than an answer."""
+    return Finding(
+        doubt=Doubt.NO_ROWS,
+        reason="the dataframe has no rows",
+        do="Look at how it was made, or declare that there are no rows (--expect-rows 0).",
     )
 
 
@@ -191,7 +214,10 @@ def disagreements(source: Source, known: Manifest, rows: int | None, people: int
         (Doubt.ROWS, "rows", known.rows, rows),
         (Doubt.PEOPLE, "people", known.people, people),
     ):
-        if said is not None and there is not None and said != there:
+        if said is not None and there is None:
+            reason = f"{said:,} {what} are declared, and the visits are a dataframe"
+            found.append(Finding(doubt=doubt, reason=reason, do=f"Leave the number of {what} out."))
+        elif said is not None and said != there:
             reason = f"{said:,} {what} are declared, and there are {there:,}"
             do = f"Find out which {what} are missing or too many, or correct the declaration."
             found.append(Finding(doubt=doubt, reason=reason, do=do))

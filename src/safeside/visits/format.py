@@ -26,6 +26,7 @@ ROLES: Final = (
     "state",
 )
 _WIDEST_RADIUS: Final = 10_000.0
+_LONGEST_HOLD: Final = timedelta(days=36_525)
 _EPOCHS: Final = {f"epoch-{unit}": unit for unit in PER_SECOND}
 
 
@@ -105,6 +106,8 @@ class VisitFormat:
         object.__setattr__(self, "columns", _read_columns(self.columns))
         if self.hold is not None:
             object.__setattr__(self, "hold", parse_duration(self.hold, "the holding time"))
+            if parse_duration(self.hold, "the holding time") > _LONGEST_HOLD:
+                raise BadQuestion("The holding time is longer than a century.", "Give it as 15min, 2h or 1d.")
         if self.timezone is not None:
             find_zone(self.timezone)
         self._check_geography()

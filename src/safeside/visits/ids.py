@@ -61,10 +61,15 @@ def mixed_zeros(shortest_number: int | None, longest_padded: int | None) -> bool
 
 def _refuse_floats(column: str, dtype: nw.dtypes.DType) -> None:
     if dtype.is_float():
-        raise BadQuestion(
-            f"The identifiers in column {column} are floating-point numbers: large ones merge.",
-            "Read the column as text, or as whole numbers if none is missing, and try again.",
-        )
+        raise floats(column)
+
+
+def floats(column: str) -> BadQuestion:
+    """What is said of identifiers that are floating-point numbers."""
+    return BadQuestion(
+        f"The identifiers in column {column} are floating-point numbers: large ones merge.",
+        "Read the column as text, or as whole numbers if none is missing, and try again.",
+    )
 
 
 def _not_ids(column: str, dtype: nw.dtypes.DType) -> BadQuestion:

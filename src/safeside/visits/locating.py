@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable
 from typing import Final
 
@@ -127,9 +128,25 @@ def unknown_places(source: Source, places: Places, unknown: Iterable[str], progr
     )
 
 
+def almost_listed(source: Source, places: Places, unknown: Iterable[str]) -> list[Finding]:
+    """Places that would be left out as unknown although they are, but for their spelling, on the list."""
+    alike = _alike(list(unknown), places)
+    if not alike:
+        return []
+    places_differ = "place differs" if alike == 1 else "places differ"
+    return [
+        Finding(
+            doubt=Doubt.UNKNOWN_PLACE,
+            column=source.roles.columns["place"],
+            reason=f"{alike:,} {places_differ} from a listed place only in zeros, blanks or capitals",
+            do="Write them as the list does; if they are other places, give them names that tell them apart.",
+        )
+    ]
+
+
 def _alike(names: list[str], places: Places) -> int:
     def plain(name: str) -> str:
-        return name.strip().casefold().lstrip("0")
+        return unicodedata.normalize("NFKC", name).strip().casefold().lstrip("0")
 
     listed = {plain(name) for name in places.ids}
     return sum(plain(name) in listed for name in names)

@@ -15,7 +15,7 @@ from typing import Final
 import narwhals as nw
 import numpy as np
 
-from safeside.visits.clocks import Epoch, LocalStamps, implausible
+from safeside.visits.clocks import AFTER_1970, Epoch, LocalStamps, implausible, unit_mistaken
 from safeside.visits.format import When
 from safeside.visits.format import Where as Form
 from safeside.visits.ids import NOT_AN_ID, ROUNDED, missing
@@ -145,6 +145,16 @@ def _when(source: Source, window: Window | None) -> Iterator[RowCheck]:
                 reason="a time before 1900 or after 2199",
                 do="Check the format and the unit of the times.",
                 everywhere=odd if role in source.texts or isinstance(clock, Epoch) else None,
+            )
+        if role == source.roles.times[-1] and (window is None or window.start >= AFTER_1970):
+            mistaken = unit_mistaken(clock, column)
+            yield RowCheck(
+                doubt=Doubt.IMPLAUSIBLE,
+                role=role,
+                wrong=mistaken,
+                reason="a time in 1970, as numbers become whose unit was mistaken",
+                do="Check the unit (--time-format epoch-s); if they are real, leave visits of 1970 out.",
+                everywhere=mistaken if role in source.texts or isinstance(clock, Epoch) else None,
             )
         moments = () if window is None else (window.start, window.end)
         skipped = clock.skipped(column, moments) if isinstance(clock, LocalStamps) else None

@@ -18,11 +18,12 @@ from safeside.visits.clocks import Clock, Epoch, LocalDates, LocalStamps, Stamps
 from safeside.visits.csvfile import lines_of
 from safeside.visits.files import Fingerprint, Opened, open_files
 from safeside.visits.format import Roles, VisitFormat, When, assign_roles
-from safeside.visits.ids import is_text, person_ids, place_ids
+from safeside.visits.ids import floats, is_text, person_ids, place_ids
 from safeside.visits.report import Doubt, Finding, Where, stop_on
 from safeside.visits.texttimes import read_text, text_of
 
 ROW: Final = "row number"
+_ENGINES: Final = ("narwhals", "pandas", "pyarrow", "duckdb", "_duckdb", "pyspark", "py4j")
 Frame = nw.LazyFrame[Any]
 
 
@@ -98,14 +99,25 @@ def _from_native(visits: Any) -> tuple[nw.DataFrame[Any] | nw.LazyFrame[Any], st
             f"Visits cannot be read from a {type(visits).__name__}.",
             "Give a path, a glob, or a pandas, Polars, PyArrow, DuckDB or PySpark dataframe.",
         ) from None
+    except NarwhalsError:
+        raise _same_name() from None
     return frame, str(frame.implementation)
 
 
 def _names(frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) -> list[str]:
     try:
-        return frame.collect_schema().names()
+        names = frame.collect_schema().names()
     except NarwhalsError:
-        raise BadQuestion("Two columns have the same name.", "Rename one of them.") from None
+        raise _same_name() from None
+    if len(set(names)) < len(names):
+        raise BadQuestion("Two columns have the same name.", "Rename one of them.")
+    if not all(isinstance(name, str) for name in names):
+        raise BadQuestion("The name of a column is not text.", "Rename the columns to text.")
+    return names
+
+
+def _same_name() -> BadQuestion:
+    return BadQuestion("Two columns have the same name.", "Rename one of them.")
 
 
 def _from_dataframe(
@@ -123,6 +135,9 @@ def _from_dataframe(
             )
         chosen, engine = nw.from_native(_to_polars(chosen)), "polars"
     native = chosen.to_native()
+    _refuse_float_categories(native, roles, engine)
+    if engine == "duckdb":
+        return _typed(nw.from_native(_byte_by_byte(native, schema)), roles), None
     if engine == "polars":
         lazy = native.lazy()
         numbered = _prepare(lazy.with_row_index(ROW), roles, declared, renamed=True)
@@ -130,6 +145,27 @@ def _from_dataframe(
     if isinstance(chosen, nw.DataFrame):
         return _typed(chosen.lazy(), roles), _typed(chosen.with_row_index(ROW).lazy(), roles)
     return _typed(chosen, roles), None
+
+
+def _byte_by_byte(relation: Any, schema: nw.Schema) -> Any:
+    """The relation without collations, under which DuckDB takes two people for one (NOCASE: ana and ANA)."""
+    text = [name for name, dtype in schema.items() if dtype == nw.String]
+    return relation.project(", ".join(f'"{n}" COLLATE C AS "{n}"' if n in text else f'"{n}"' for n in schema))
+
+
+def _refuse_float_categories(native: Any, roles: Roles, engine: str) -> None:
+    """Refuse identifiers that are floating-point numbers behind a dictionary: as text they look whole."""
+    for role in (role for role in ("person", "place") if role in roles.columns):
+        kind: Any = None
+        if engine == "pyarrow":
+            kind = getattr(native.schema.field(role).type, "value_type", None)
+        elif engine == "pandas":
+            dtype = native.dtypes[role]
+            categories = getattr(dtype, "categories", None)
+            kind = getattr(getattr(dtype, "pyarrow_dtype", None), "value_type", None)
+            kind = kind if categories is None else categories.dtype
+        if any(word in str(kind).lower() for word in ("float", "double")):
+            raise floats(roles.columns[role])
 
 
 def _to_polars(frame: nw.DataFrame[Any]) -> pl.DataFrame:
@@ -156,6 +192,10 @@ def _prepare(frame: pl.LazyFrame, roles: Roles, declared: VisitFormat, *, rename
     kinds = _text_roles(nw.from_native(frame).collect_schema(), roles)
     if kinds:
         frame = read_text(frame, kinds, declared)
+    types = frame.collect_schema()
+    # Polars has a tz database of its own, which need not agree with Python's: in UTC nobody has to ask it.
+    zoned = [role for role in roles.times if getattr(types[role], "time_zone", None) not in (None, "UTC")]
+    frame = frame.with_columns(pl.col(role).dt.convert_time_zone("UTC") for role in zoned)
     return _typed(nw.from_native(frame), roles)
 
 
@@ -248,6 +288,13 @@ def reading(opened: Opened | None) -> Iterator[None]:
         raise BadFile(
             f"The visits cannot be read to the end ({type(error).__name__}).",
             "Export the files again; one of them is damaged, cut off, or changed while it was read.",
+        ) from None
+    except Exception as error:
+        if type(error).__module__.partition(".")[0] not in _ENGINES:
+            raise
+        raise BadFile(
+            f"The visits cannot be read to the end ({type(error).__name__}).",
+            "Look at the dataframe with its own engine; columns of the same kind must have the same type.",
         ) from None
     if opened is not None:
         opened.require_unchanged()
