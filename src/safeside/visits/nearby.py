@@ -10,7 +10,7 @@ from collections.abc import Iterable
 def did_you_mean(name: str, known: Iterable[str], also: Iterable[str] = ()) -> str:
     """A sentence to put after an instruction, or nothing; `also` are other words for what is meant."""
     lowered = {each.lower(): each for each in sorted(known)}
-    close = difflib.get_close_matches(name.lower(), lowered, n=3, cutoff=0.6)
+    close = difflib.get_close_matches(name.lower(), lowered, n=3, cutoff=0.75)
     for word in also:
         close += [each for each in lowered if word in re.split(r"[^a-z]+", each) and each not in close]
     if not close:

@@ -1,0 +1,193 @@
+"""What is said when visits cannot be counted, and what to do about it: every message, word for word.
+
+The last test reads the source: a message that nobody asserts here does not pass.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.messages import visits_files, visits_frames, visits_questions, visits_rows
+from tests.messages.visits_acts import FIX, GOOD, HEADER, POINTS, ROWS
+from tests.visits.making import DAY, places, table, write_parquet
+
+import safeside.visits
+from safeside.errors import BadFile, MissingExtra, SafesideError
+from safeside.progress import quiet
+from safeside.visits import StayRule, VisitFormat, Window, check_visits, count_visits, read_places
+from safeside.visits.sources import open_paths, open_visits
+from safeside.visits.tally import require_all_rows
+
+SAID = {
+    f"{part.__name__.rpartition('_')[2]}: {name}": case
+    for part in (visits_questions, visits_frames, visits_files, visits_rows)
+    for name, case in part.SAID.items()
+}
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_every_message(tmp_path: Path, name: str) -> None:
+    act, error, what, do = SAID[name]
+    with pytest.raises(error) as caught:
+        act(tmp_path)
+    assert type(caught.value) is error
+    assert caught.value.what.replace(str(tmp_path), "{folder}") == what
+    assert caught.value.do == do
+
+
+def notes(folder: Path, content: str, window: Window = DAY, rows: int | None = None) -> list[str]:
+    (folder / "visits.csv").write_text(content)
+    manifest = safeside.visits.Manifest(rows=rows)
+    report = check_visits(folder / "visits.csv", places(), window, manifest=manifest)
+    assert report.fine
+    return [note.sentence() for note in report.notes] + [note.do for note in report.notes]
+
+
+def test_every_note(tmp_path: Path) -> None:
+    assert notes(tmp_path, "\ufeff" + HEADER + GOOD) == [
+        "visits.csv begins with a byte order mark, which was skipped.",
+        "Nothing, or save the file as UTF-8 without one.",
+    ]
+    assert notes(tmp_path, HEADER.replace("\n", ",colour\n") + GOOD.replace("\n", ",red\n")) == [
+        "columns not used: colour.",
+        "Nothing, unless one of them says which rows should not count.",
+    ]
+    assert notes(tmp_path, (HEADER + GOOD)[:-1], rows=1) == [
+        "the last line of visits.csv does not end, so the file may have been cut off;"
+        " the declared number of rows agrees.",
+        "Nothing.",
+    ]
+    assert notes(tmp_path, HEADER + GOOD, Window.parse("2025-01-01T00:00Z")) == [
+        "no visit touches the window.",
+        "Check the window and its time zone; if nobody was anywhere, all counts are zero.",
+    ]
+    assert notes(tmp_path, HEADER + GOOD + GOOD.replace("bar", "gym")) == [
+        "1 person is at two places at once within the window.",
+        "Make sure that no two people share an identifier: they would be counted as one.",
+    ]
+
+
+def said(act: Callable[[], object], error: type[SafesideError]) -> tuple[str, str]:
+    with pytest.raises(error) as caught:
+        act()
+    return caught.value.what, caught.value.do
+
+
+def test_a_file_that_changes(tmp_path: Path) -> None:
+    path = write_parquet(table(ROWS), tmp_path / "visits.parquet")
+    opened = open_paths(path, VisitFormat(), key=None, progress=quiet)
+    assert opened is not None
+    write_parquet(table(ROWS * 2), path)
+    assert said(opened.require_unchanged, BadFile) == (
+        "A file changed while it was read.",
+        "Try again once nothing writes to the files.",
+    )
+
+
+def test_a_table_whose_pages_are_damaged(tmp_path: Path) -> None:
+    path = write_parquet(table(ROWS * 50), tmp_path / "visits.parquet")
+    content = bytearray(path.read_bytes())
+    content[4:60] = b"\xff" * 56
+    path.write_bytes(content)
+    what, do = said(lambda: count_visits(path, places(), DAY), BadFile)
+    assert what.startswith("The visits cannot be read to the end (")
+    assert do == "Export the files again; one of them is damaged, cut off, or changed while it was read."
+
+
+def test_a_parser_that_loses_rows(tmp_path: Path) -> None:
+    path = tmp_path / "visits.csv"
+    path.write_text(HEADER + GOOD)
+    opened = open_paths(path, VisitFormat(), key=None, progress=quiet)
+    source = open_visits(path, opened, VisitFormat())
+    require_all_rows(source, 1)
+    assert said(lambda: require_all_rows(source, 0), BadFile) == (
+        "The files hold 1 rows, and 0 were read.",
+        "Export the files again, without line breaks or quotes inside fields.",
+    )
+
+
+MISSING = {
+    "scipy.spatial": (
+        lambda: count_visits(FIX, read_places(POINTS), DAY, VisitFormat(radius=50, hold="1h")),
+        "Finding places by a radius needs the package scipy.",
+        "Run pip install 'safeside[geo]'.",
+    ),
+    "h3": (
+        lambda: count_visits(FIX, read_places(POINTS), DAY, VisitFormat(h3_resolution=9, hold="1h")),
+        "Finding places by H3 cells needs the package h3.",
+        "Run pip install 'safeside[geo]'.",
+    ),
+    "trackintel": (
+        lambda: count_visits(
+            FIX, read_places(POINTS), DAY, VisitFormat(radius=50, at_least=StayRule(minutes=5))
+        ),
+        "Stay detection needs the package trackintel.",
+        "Run pip install 'safeside[mobility]'.",
+    ),
+}
+
+
+@pytest.mark.parametrize("package", MISSING)
+def test_packages_that_are_not_there(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
+    act, what, do = MISSING[package]
+    real = builtins.__import__
+
+    def without(name: str, *more: Any, **also: Any) -> Any:
+        if name == package:
+            raise ModuleNotFoundError(name)
+        return real(name, *more, **also)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    assert said(act, MissingExtra) == (what, do)
+
+
+ERRORS = {
+    "BadFile",
+    "BadQuestion",
+    "NoRoom",
+    "MissingExtra",
+    "Finding",
+    "RowCheck",
+    "_coordinate",
+    "_refuse_words",
+}
+HARD_TO_REACH = {
+    "The list of places cannot be read.",
+    "Export it again as CSV or Parquet.",
+    "Text in this dataframe can be read only with the package pyarrow.",
+    "Run pip install pyarrow.",
+}
+"""Said of faults of other packages, which a test could only fake."""
+
+
+def constants(node: ast.AST) -> Iterator[str]:
+    """The pieces of text in a message that are always the same."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Constant) and isinstance(part.value, str) and len(part.value) > 11:
+            yield part.value
+
+
+def messages_in_the_source() -> Iterator[str]:
+    for path in Path(safeside.visits.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ERRORS:
+                yield from (text for part in [*node.args, *node.keywords] for text in constants(part))
+
+
+def test_no_message_is_left_out() -> None:
+    """Every text that a user can meet stands in these files."""
+    here = Path(__file__).parent
+    tested = "".join(path.read_text() for path in sorted(here.glob("*visits*.py")))
+    read = ast.unparse(ast.parse(tested.replace("from __future__ import annotations", "")))
+    unsaid = [text for text in messages_in_the_source() if _flat(repr(text)[1:-1]) not in _flat(read)]
+    assert [text for text in unsaid if text not in HARD_TO_REACH] == []
+
+
+def _flat(text: str) -> str:
+    """Without blanks and capitals, which lines of source and beginnings of sentences change."""
+    return "".join(text.split()).lower()

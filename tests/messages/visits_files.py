@@ -1,0 +1,200 @@
+"""Messages about files: their names, their bytes, their columns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.messages.visits_acts import GOOD, HEADER, ROWS, Said, raised, tables, two, written
+from tests.visits.making import DAY, places, table
+from tests.visits.plain import Stay
+
+from safeside.errors import BadFile, BadQuestion
+from safeside.visits import count_visits
+from safeside.visits.sources import lost_again
+
+
+def dangling(folder: Path) -> object:
+    (folder / "visits.csv").symlink_to(folder / "gone.csv")
+    return count_visits(str(folder / "*.csv"), places(), DAY)
+
+
+def mixed_folder(folder: Path) -> object:
+    (folder / "visits.xlsx").write_bytes(b"PK")
+    (folder / "visits.csv").write_text(HEADER + GOOD)
+    return count_visits(folder, places(), DAY)
+
+
+SAID: Said = {
+    # Files
+    "no file": (
+        lambda folder: count_visits(folder / "visits.csv", places(), DAY),
+        BadFile,
+        "There is no file {folder}/visits.csv.",
+        "Check the path or the pattern.",
+    ),
+    "a link that leads nowhere": (
+        dangling,
+        BadFile,
+        "visits.csv cannot be opened.",
+        "Check that the file exists and may be read.",
+    ),
+    "another file in the folder": (
+        mixed_folder,
+        BadFile,
+        "{folder} also holds visits.xlsx, which is neither CSV nor Parquet by its name.",
+        "Unpack, rename or remove it, or give a pattern for the files meant (folder/*.csv).",
+    ),
+    "far away": (
+        lambda _: count_visits("s3://bucket/visits.csv", places(), DAY),
+        BadQuestion,
+        "Visits are opened from local files only.",
+        "Copy the files, or give a dataframe.",
+    ),
+    "two kinds": (
+        two(HEADER + GOOD, b"PAR1PAR1", ("a.csv", "b.parquet")),
+        BadQuestion,
+        "Some of the files are text and some are Parquet.",
+        "Give files of one kind.",
+    ),
+    "twice": (
+        two(HEADER, HEADER, ("a.csv", "a.csv")),
+        BadQuestion,
+        "A file is given twice.",
+        "Give every file once.",
+    ),
+    "a short key": (
+        lambda _: count_visits("x.csv", places(), DAY, key=b"secret"),
+        BadQuestion,
+        "The key is shorter than 16 bytes.",
+        "Make one with `safeside key`, and keep it secret.",
+    ),
+    "other columns": (
+        two(HEADER + GOOD, "person,place,end,start\n" + GOOD),
+        BadFile,
+        "The columns of b.csv differ from those of a.csv.",
+        "Write all files with the same columns in the same order.",
+    ),
+    "a column without a name": (
+        written("person,place,start,end,\n" + GOOD.replace("\n", ",\n")),
+        BadFile,
+        "visits.csv has a column without a name, or two of the same name.",
+        "Give every column a name of its own in the first line.",
+    ),
+    "semicolons": (
+        written((HEADER + GOOD).replace(",", ";")),
+        BadFile,
+        "visits.csv has one column when split at ,.",
+        "Declare the separator: ;.",
+    ),
+    "tabs": (
+        written((HEADER + GOOD).replace(",", "\t")),
+        BadFile,
+        "visits.csv has one column when split at ,.",
+        "Declare the separator: a tab.",
+    ),
+    "an empty table": (
+        written(b"", "visits.parquet"),
+        BadFile,
+        "visits.parquet is empty.",
+        "Export the file again, or leave it out.",
+    ),
+    "no table": (
+        written(HEADER, "visits.parquet"),
+        BadFile,
+        "visits.parquet is not a Parquet file.",
+        "Give CSV files the ending .csv.",
+    ),
+    "a cut table": (
+        written(b"PAR1....", "visits.parquet"),
+        BadFile,
+        "visits.parquet is cut off.",
+        "Copy or export the file again.",
+    ),
+    "a damaged table": (
+        written(b"PAR1....PAR1", "visits.parquet"),
+        BadFile,
+        "visits.parquet is damaged.",
+        "Copy or export the file again.",
+    ),
+    "other types": (
+        tables(table(ROWS), table([Stay(7, "bar", DAY.start, DAY.end)])),
+        BadFile,
+        "Column person of 1.parquet is missing, or of another type than before.",
+        "Write all files with the same columns and types.",
+    ),
+    "an empty file": (
+        written(b""),
+        BadFile,
+        "Visits.csv is empty.",
+        "Export the file again, or leave it out.",
+    ),
+    "another encoding": (
+        written("visits".encode("utf-16")),
+        BadFile,
+        "Visits.csv is written in UTF-16 or UTF-32.",
+        "Save the file as UTF-8.",
+    ),
+    "a packed file": (
+        written(b"\x1f\x8b\x08\x00"),
+        BadFile,
+        "Visits.csv is compressed, or a spreadsheet, not text.",
+        "Unpack it, or export it as CSV or Parquet.",
+    ),
+    "no rows": (
+        written(HEADER, timezone="UTC"),
+        BadFile,
+        "Visits.csv has no rows.",
+        "Export the file again, leave it out, or declare that there are no rows (--expect-rows 0).",
+    ),
+    "no end of the line": (
+        written((HEADER + GOOD)[:-1]),
+        BadFile,
+        "The last line of visits.csv does not end, so the file may have been cut off.",
+        "Export it again, or, if it is whole, declare the number of rows in all files (--expect-rows).",
+    ),
+    "bytes": (
+        written((HEADER + GOOD).encode() + b"\xff"),
+        BadFile,
+        "People cannot be counted for certain:\n"
+        "  - bytes that are not UTF-8 text; first at visits.csv line 3.\n"
+        "  - a line with more or fewer fields than the header; first at visits.csv line 3.",
+        "\n  - Save the file as UTF-8.\n"
+        "  - Export the file again; a short last line means that it was cut off.",
+    ),
+    "joined": (
+        written(HEADER + GOOD + "\ufeff" + GOOD),
+        BadFile,
+        "A byte order mark in the middle, as if files had been joined; first at visits.csv line 3.",
+        "Give the files separately, each with its own header.",
+    ),
+    "a blank line": (
+        written(HEADER + "\n" + GOOD),
+        BadFile,
+        "A blank line; first at visits.csv line 2.",
+        "Delete blank lines, or export the file again.",
+    ),
+    "line ends": (
+        written(HEADER + GOOD.replace("\n", "\r\r\n")),
+        BadFile,
+        "A carriage return that does not end a line; first at visits.csv line 2.",
+        "Save the file with ordinary line ends (LF or CRLF).",
+    ),
+    "quotes": (
+        written(HEADER + GOOD.replace("ana", 'a"n"a')),
+        BadFile,
+        "A quote where none can stand, or one that is never closed; first at visits.csv line 2.",
+        "Export the file again with every quote inside a field doubled.",
+    ),
+    "fields": (
+        written(HEADER + GOOD + "ana\n"),
+        BadFile,
+        "A line with more or fewer fields than the header; first at visits.csv line 3.",
+        "Export the file again; a short last line means that it was cut off.",
+    ),
+    "lost": (
+        lambda _: raised(lost_again()),
+        BadFile,
+        "A doubtful row was seen, and not found again.",
+        "Try again once nothing writes to the data; if it happens again, report it.",
+    ),
+}

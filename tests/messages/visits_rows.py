@@ -1,0 +1,319 @@
+"""Messages about rows, about the list of places, and about what was declared and is not so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import h3
+import polars as pl
+from tests.messages.visits_acts import GOOD, HEADER, POINTS, ROWS, Act, Said, listed, written
+from tests.visits.making import DAY, NOON, places, table
+from tests.visits.plain import Stay
+
+from safeside.errors import BadFile, BadQuestion, NoRoom
+from safeside.visits import Manifest, Places, VisitFormat, Window, count_visits, read_places
+
+FIXES = "person,latitude,longitude,time\nana,35.68,139.76,2024-03-03T10:00:00Z\n"
+
+
+def row(text: str, **declared: Any) -> Act:
+    """One good row, and this one after it."""
+    return written(HEADER + GOOD + text + "\n", **declared)
+
+
+def fix(text: str, **declared: Any) -> Act:
+    def act(folder: Path) -> object:
+        (folder / "visits.csv").write_text(f"{FIXES}{text},2024-03-03T10:00:00Z\n")
+        form = VisitFormat(radius=50, hold="1h", **declared)
+        return count_visits(folder / "visits.csv", read_places(POINTS), DAY, form)
+
+    return act
+
+
+def declared(frame: pl.DataFrame, window: Window = DAY, **more: Any) -> Act:
+    return lambda _: count_visits(frame, places(), window, **more)
+
+
+def made(make: Callable[[], object]) -> Act:
+    return lambda _: make()
+
+
+START, END = "2024-03-03T10:00:00Z", "2024-03-03T11:00:00Z"
+AGAIN = "Give every row a {}; a row without one cannot be placed in or out of the count."
+TRUST = "Correct the rows or the mapping, or declare that they are right as they are (--trust-coordinates)."
+ROOM = "List public venues only, so that everybody could have been at none of them."
+LIST = "Correct the list: every place once, each with its identifier."
+
+SAID: Said = {
+    "no person": (
+        row(f",bar,{START},{END}"),
+        BadFile,
+        "Column person: no person (1 row); first at visits.csv line 3.",
+        "Give every row the identifier of a person; people without one would be counted as one.",
+    ),
+    "no place": (
+        row(f"ben,,{START},{END}"),
+        BadFile,
+        "Column place: no place (1 row); first at visits.csv line 3.",
+        AGAIN.format("place"),
+    ),
+    "no end": (
+        row(f"ben,bar,{START},"),
+        BadFile,
+        "Column end: no end (1 row); first at visits.csv line 3.",
+        AGAIN.format("end"),
+    ),
+    "rounded": (
+        row(f"1E+5,bar,{START},{END}"),
+        BadFile,
+        "Column person: identifiers in scientific notation or with decimals, as if rounded (1 row);"
+        " first at visits.csv line 3.",
+        "Export the identifiers as text from the original, or declare that they are right (--trust-ids).",
+    ),
+    "a word": (
+        row(f"null,bar,{START},{END}"),
+        BadFile,
+        "Column person: a word for a missing value instead of an identifier (1 row);"
+        " first at visits.csv line 3.",
+        "Give every row the identifier of a person, or declare that these are identifiers (--trust-ids).",
+    ),
+    "zeros": (
+        written(HEADER + GOOD.replace("ana", "007") + GOOD.replace("ana", "42")),
+        BadFile,
+        "Column person: identifiers with leading zeros, and shorter numbers that may have lost theirs;"
+        " first at visits.csv line 3.",
+        "Export identifiers as text from the original, or declare that they are right (--trust-ids).",
+    ),
+    "a time": (
+        row(f"ben,bar,2024-13-03T10:00:00Z,{END}"),
+        BadFile,
+        "Column start: a time that cannot be read in the declared format (1 row);"
+        " first at visits.csv line 3.",
+        "Correct the rows, or declare the format of the column (--time-format).",
+    ),
+    "a naive time": (
+        row(f"ben,bar,2024-03-03T10:00:00,{END}"),
+        BadFile,
+        "Column start: a time without a zone among times with one (1 row); first at visits.csv line 3.",
+        "Write every time with its offset from UTC.",
+    ),
+    "an odd time": (
+        row(f"ben,bar,1024-03-03T10:00:00Z,{END}"),
+        BadFile,
+        "Column start: a time before 1900 or after 2199 (1 row); first at visits.csv line 3.",
+        "Check the format and the unit of the times.",
+    ),
+    "a mistaken unit": (
+        written(f"{HEADER}ana,bar,1709460000,1709460000\n", time_format="epoch-ms"),
+        BadFile,
+        "Column end: a time in 1970, as numbers become whose unit was mistaken (1 row);"
+        " first at visits.csv line 2.",
+        "Check the unit (--time-format epoch-s); if they are real, leave visits of 1970 out.",
+    ),
+    "a skipped time": (
+        lambda _: count_visits(
+            pl.DataFrame({"person": ["a"], "place": ["bar"], "date": [None]})
+            .drop("date")
+            .with_columns(
+                start=pl.lit("2024-03-31T02:30").str.to_datetime(),
+                end=pl.lit("2024-03-31T04:00").str.to_datetime(),
+            ),
+            places(),
+            Window.parse("2024-03-31", "Europe/Berlin"),
+            VisitFormat(timezone="Europe/Berlin"),
+        ),
+        BadFile,
+        "Column start: a local time that the clock skipped (1 row); first at row 1.",
+        "Check the declared time zone, or give the times with their offset.",
+    ),
+    "reversed": (
+        row(f"ben,bar,{END},{START}"),
+        BadFile,
+        "Column end: a stay that ends before it starts (1 row); first at visits.csv line 3.",
+        "Correct the rows; in the hour that a clock repeats, give times with their offset.",
+    ),
+    "a state": (
+        written("person,place,time,state\nana,bar,2024-03-03T10:00:00Z,PAUSE\n", hold="1h"),
+        BadFile,
+        "Column state: a state other than STAY and MOVE (1 row); first at visits.csv line 2.",
+        "Declare every state that means staying or moving.",
+    ),
+    "no number": (
+        fix("ben,x,139.7"),
+        BadFile,
+        "Column latitude: a number that cannot be read (1 row); first at visits.csv line 3.",
+        "Write coordinates as decimal degrees with a point.",
+    ),
+    "out of range": (
+        fix("ben,35.1,500"),
+        BadFile,
+        "Column latitude: degrees that no place on Earth has (1 row); first at visits.csv line 3.",
+        "Check which column is which.",
+    ),
+    "the origin": (
+        fix("ben,0,0"),
+        BadFile,
+        "Column latitude: latitude 0 and longitude 0, which usually means unknown (1 row);"
+        " first at visits.csv line 3.",
+        TRUST,
+    ),
+    "exchanged": (
+        fix("ben,8.0,50.0"),
+        BadFile,
+        "Column latitude: latitude and longitude that look exchanged (1 row); first at visits.csv line 3.",
+        TRUST,
+    ),
+    "an unknown place": (
+        row(f"ben,GYM,{START},{END}"),
+        BadFile,
+        "Column place: 1 place is visited and not listed; 1 of them differ from a listed place only in zeros,"
+        " blanks or capitals; first at visits.csv line 3.",
+        "Add them to the list of places, or declare that they are left out (--exclude-unknown-places).",
+    ),
+    "a place almost listed": (
+        declared(table([*ROWS, Stay("ben", "GYM", DAY.start, DAY.end)]), exclude_unknown_places=True),
+        BadFile,
+        "Column place: 1 place differs from a listed place only in zeros, blanks or capitals.",
+        "Write them as the list does; if they are other places, give them names that tell them apart.",
+    ),
+    "two places": (
+        declared(table([*ROWS, Stay("ana", "gym", DAY.start, DAY.end)]), NOON),
+        BadFile,
+        "Someone is at two places at the instant asked about.",
+        "Correct overlapping stays, or declare in how many places one can be (--max-places-per-person).",
+    ),
+    "two places on a date": (
+        lambda _: count_visits(
+            pl.DataFrame({"person": ["a", "a"], "place": ["bar", "gym"], "date": [DAY.end.date()] * 2}),
+            places(),
+            NOON,
+            VisitFormat(timezone="Asia/Tokyo"),
+        ),
+        BadFile,
+        "Someone is at two places at the instant asked about.",
+        "A date stands for the whole day: ask about the day, with --max-places-per-person or alarms.",
+    ),
+    "too many places": (
+        declared(table([*ROWS, Stay("ana", "gym", DAY.start, DAY.end)]), max_places_per_person=1),
+        BadFile,
+        "Someone visited more places than the declared 1.",
+        "Declare a larger number, not taken from the data, or ask for sparse answers, which need none.",
+    ),
+    "other rows": (
+        declared(table(ROWS), manifest=Manifest(rows=2)),
+        BadFile,
+        "2 rows are declared, and there are 1.",
+        "Find out which rows are missing or too many, or correct the declaration.",
+    ),
+    "other people": (
+        declared(table(ROWS), manifest=Manifest(people=3000)),
+        BadFile,
+        "3,000 people are declared, and there are 1.",
+        "Find out which people are missing or too many, or correct the declaration.",
+    ),
+    # The list of places
+    "places out of order": (
+        made(lambda: Places(ids=("b", "a"))),
+        BadQuestion,
+        "The places are not in order, or one is there twice.",
+        "Use read_places.",
+    ),
+    "a role of places": (
+        made(lambda: read_places(POINTS, columns={"nam": "place"})),
+        BadQuestion,
+        "The list of places has no role 'nam'.",
+        "There are: place, latitude, longitude, name, region, popularity, at_most. Did you mean name?",
+    ),
+    "a column of places": (
+        made(lambda: read_places(POINTS, columns={"place": "plac"})),
+        BadQuestion,
+        "The list of places has no column 'plac'.",
+        "There are: place, latitude, longitude. Did you mean place?",
+    ),
+    "no column of places": (
+        listed(venue=["a"]),
+        BadQuestion,
+        "The list of places has no column place. There are: venue.",
+        "Name the column of identifiers place.",
+    ),
+    "no list": (
+        made(lambda: read_places(7)),
+        BadQuestion,
+        "Places cannot be read from a int.",
+        "Give a path, a dataframe or a list of text.",
+    ),
+    "an empty list": (
+        made(lambda: read_places([])),
+        BadQuestion,
+        "The list of places is empty.",
+        "List the places that are to be answered.",
+    ),
+    "one coordinate": (
+        listed(place=["a"], latitude=[1.0]),
+        BadQuestion,
+        "The list of places has one of latitude and longitude.",
+        "Give both or neither.",
+    ),
+    "a bad number": (
+        listed(place=["a", "b"], at_most=[1, -1]),
+        BadFile,
+        "In the list of places, at_most of 'b' is not a whole number from 0, or is missing (1 places).",
+        "Give every place a at_most, or leave the column out.",
+    ),
+    "a place twice": (
+        listed(place=["a", "a"]),
+        BadFile,
+        "In the list of places, place is there twice (1 rows; first in row 2).",
+        LIST,
+    ),
+    "a place without a name": (
+        listed(place=["a", None]),
+        BadFile,
+        "In the list of places, place is missing (1 rows; first in row 2).",
+        LIST,
+    ),
+    "blanks": (
+        listed(place=["a "]),
+        BadFile,
+        "In the list of places, place has blanks around it (1 rows; first in row 1).",
+        LIST,
+    ),
+    "homes": (
+        listed(place=["a"], kind=["home"]),
+        NoRoom,
+        "The list of places contains people's homes (kind: home): homes are never targets.",
+        ROOM,
+    ),
+    "the rest": (
+        listed(place=["a", "elsewhere"]),
+        NoRoom,
+        "The list of places contains the rest of the world (place: elsewhere):"
+        " a bucket for it leaves no room.",
+        ROOM,
+    ),
+    "areas": (
+        listed(place=["a"], kind=["District"]),
+        NoRoom,
+        "The list of places contains areas that tile a map (kind: district):"
+        " whoever is nowhere is in an area.",
+        ROOM,
+    ),
+    "cells": (
+        made(lambda: read_places(list(h3.grid_disk(h3.latlng_to_cell(35.0, 139.0, 9), 1)))),
+        NoRoom,
+        "The places are H3 cells that close around each other and cover an area.",
+        "List public venues instead, and find their visitors by the cells around them (--h3).",
+    ),
+    "a lattice": (
+        listed(
+            place=[f"c{n}" for n in range(9)],
+            latitude=[n // 3 for n in range(9)],
+            longitude=[n % 3 for n in range(9)],
+        ),
+        NoRoom,
+        "The places lie on a full lattice of points, as cells that cover an area do.",
+        "List public venues instead, and find their visitors by a radius around them (--radius).",
+    ),
+}
