@@ -28,7 +28,7 @@ SAID: Said = {
         window("2024-03-01", "Asia/Tokio"),
         BadQuestion,
         "There is no time zone 'Asia/Tokio'.",
-        "Name one of the tz database, such as Europe/Berlin. Did you mean Asia/Tokyo?",
+        "Name one of the tz database, such as Europe/Berlin. Did you mean Asia/Tokyo or Asia/Tomsk?",
     ),
     "no time": (
         window("noon"),
