@@ -208,10 +208,16 @@ def test_names_are_text_and_never_markup(visit: Open, tmp_path: Path) -> None:
 
     evil = "<img src=x onerror=document.title='owned'></script><script>document.title='owned'</script>"
     frame = pl.DataFrame(
-        {"place": ["a", "b"], "name": [evil, "fine"], "latitude": [1.0, 1.1], "longitude": [2.0, 2.2]}
+        {
+            "place": [evil, "b"],
+            "name": [evil, "fine"],
+            "region": [evil, evil],
+            "latitude": [1.0, 1.1],
+            "longitude": [2.0, 2.2],
+        }
     )
     release = simulate(
-        {"a": 0, "b": 0}, terms=AGEO, out=tmp_path / "out", places=frame, when=INSTANT, seed=1, known_on=NOW
+        {evil: 0, "b": 0}, terms=AGEO, out=tmp_path / "out", places=frame, when=INSTANT, seed=1, known_on=NOW
     )
     opened = visit(release.map)
     ready(opened.page)
@@ -219,6 +225,23 @@ def test_names_are_text_and_never_markup(visit: Open, tmp_path: Path) -> None:
     opened.page.click("#rows th button >> nth=0")
     assert opened.page.title() != "owned"
     assert opened.page.locator("img").count() == 0
+    opened.quiet()
+    report = visit(release.directory / "report.html")
+    assert report.page.locator("img, script").count() == 0
+    report.quiet()
+
+
+@pytest.mark.parametrize("limit", [1_000_000, 3_000_000_000])
+def test_a_large_threshold_leaves_the_page_whole(visit: Open, tmp_path: Path, limit: int) -> None:
+    import polars as pl
+
+    frame = pl.DataFrame({"place": ["a", "b"], "at_most": [limit, limit - 1]})
+    terms = Terms(epsilon=1)
+    release = simulate({"a": 0, "b": 9}, terms=terms, out=tmp_path / "out", places=frame, seed=1)
+    opened = visit(release.map)
+    opened.page.wait_for_selector("body[data-ready]")
+    assert f"At most {limit} known infected visitors" in _table_text(opened.page)
+    assert opened.page.input_value("#slider") == str(limit)
     opened.quiet()
 
 

@@ -429,6 +429,11 @@ def test_basemaps_that_cannot_be_drawn(tmp_path: Path) -> None:
         ("[1]", "is not GeoJSON"),
         ('{"features": [{"geometry": {"type": "Circle"}}]}', "not a GeoJSON shape"),
         ('{"features": [NaN]}', "cannot be read as JSON"),
+        ("[" * 100_000, "cannot be read as JSON"),
+        ('{"type": "Polygon", "coordinates": null}', "not a GeoJSON shape in degrees"),
+        ('{"type": "Polygon", "coordinates": [[["a", "b"]]]}', "not a GeoJSON shape in degrees"),
+        ('{"type": "Polygon", "coordinates": [[[377000, 3900000]]]}', "not a GeoJSON shape in degrees"),
+        ('{"type": "GeometryCollection", "geometries": [1]}', "not a GeoJSON shape in degrees"),
     ]:
         path.write_text(text)
         with pytest.raises(SafesideError) as caught:
@@ -436,3 +441,7 @@ def test_basemaps_that_cannot_be_drawn(tmp_path: Path) -> None:
         says(caught, what, "leave --basemap out")
     path.write_text(json.dumps({"type": "FeatureCollection", "features": []}))
     assert read_basemap(path) == {"features": []}
+    line = {"type": "LineString", "coordinates": [[139.7, 35.6], [139.8, 35.7, 12]]}
+    both = {"type": "GeometryCollection", "geometries": [line, {"type": "Point", "coordinates": [0, 0]}]}
+    path.write_text(json.dumps({"geometry": both, "properties": ["odd"]}))
+    assert read_basemap(path) == {"features": [{"geometry": both, "properties": {}}]}

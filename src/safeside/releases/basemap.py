@@ -11,7 +11,9 @@ from safeside.errors import BadFile
 _MOST_BYTES: Final = 30_000_000
 _TAGS: Final = ("kind", "natural", "waterway", "leisure", "landuse", "highway", "railway")
 """Properties the map draws by; the others stay out of the page."""
-_SHAPES: Final = frozenset({"Polygon", "MultiPolygon", "LineString", "MultiLineString", "GeometryCollection"})
+_DEPTH: Final = {"LineString": 2, "MultiLineString": 3, "Polygon": 3, "MultiPolygon": 4}
+"""How deep the points of a shape lie in its lists."""
+_POINTS: Final = ("Point", "MultiPoint")
 
 
 def read_basemap(path: Path | str) -> dict[str, Any]:
@@ -21,7 +23,7 @@ def read_basemap(path: Path | str) -> dict[str, Any]:
         if path.stat().st_size > _MOST_BYTES:
             raise _refuse(path, f"is larger than {_MOST_BYTES // 1_000_000} MB, too much for one page")
         data = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number)
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         raise _refuse(path, "cannot be read as JSON") from None
     features = data.get("features", [data]) if isinstance(data, dict) else None
     if not isinstance(features, list):
@@ -38,17 +40,43 @@ def _drawn(feature: Any) -> bool:
     if not isinstance(feature, dict):
         return True
     shape = feature.get("geometry", feature)
-    return not (shape is None or (isinstance(shape, dict) and shape.get("type") in ("Point", "MultiPoint")))
+    return not (shape is None or (isinstance(shape, dict) and shape.get("type") in _POINTS))
 
 
 def _slim(path: Path, feature: Any) -> dict[str, Any]:
     shape = feature.get("geometry", feature) if isinstance(feature, dict) else None
-    if not isinstance(shape, dict) or shape.get("type") not in _SHAPES:
-        raise _refuse(path, "holds something that is not a GeoJSON shape")
-    properties = feature.get("properties") or {}
-    tags = {name: str(properties[name]) for name in _TAGS if properties.get(name)}
+    if not isinstance(shape, dict) or not _is_shape(shape):
+        raise _refuse(path, "holds something that is not a GeoJSON shape in degrees")
+    properties = feature.get("properties")
+    named = properties if isinstance(properties, dict) else {}
+    tags = {name: str(named[name]) for name in _TAGS if named.get(name)}
     inside = {key: shape[key] for key in ("type", "coordinates", "geometries") if key in shape}
     return {"geometry": inside, "properties": tags}
+
+
+def _is_shape(shape: Any) -> bool:
+    """A shape the page can draw: one it stumbles over would leave the reader without a map."""
+    if not isinstance(shape, dict):
+        return False
+    if shape.get("type") == "GeometryCollection":
+        parts = shape.get("geometries")
+        return isinstance(parts, list) and all(map(_is_shape, parts))
+    depth = _DEPTH.get(str(shape.get("type")))
+    return shape.get("type") in _POINTS or (
+        depth is not None and _has_points(shape.get("coordinates"), depth)
+    )
+
+
+def _has_points(value: Any, depth: int) -> bool:
+    if not isinstance(value, list):
+        return False
+    if depth > 1:
+        return all(_has_points(item, depth - 1) for item in value)
+    return len(value) >= 2 and _is_degree(value[0], 180) and _is_degree(value[1], 90)
+
+
+def _is_degree(value: Any, most: int) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= most
 
 
 def _refuse(path: Path, why: str) -> BadFile:

@@ -75,7 +75,8 @@ def _figures(manifest: Manifest, answers: Answers, chances: Sequence[float]) -> 
             charts.curve(chances, limit),
             f'The chance that a place gets the answer "{which}", by the true number of known infected '
             f"visitors{', if it is asked' if manifest['mechanism']['alarms'] is not None else ''}. "
-            "It is the same for every place and was known before any data was read.",
+            f"It is the same for every place{' with that number' if question['at_most_of'] else ''} and was "
+            "known before any data was read.",
         )
     )
     return "".join(
@@ -92,7 +93,7 @@ def _answer_rows(manifest: Manifest) -> list[tuple[str, str]]:
             "Certified at 0: shown for certain to have had nobody, a fact about everybody",
             f"{manifest['answers']['certified_at_zero']:,}",
         ),
-        ("Places asked about", f"{manifest['question']['places']['number']:,}"),
+        ("Places on the list", f"{manifest['question']['places']['number']:,}"),
     ]
 
 

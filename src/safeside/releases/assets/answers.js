@@ -7,7 +7,7 @@ const COUNT = DATA.ids.length;
 const UPPER = Float64Array.from(DATA.upper, (bound) => (bound === null ? NONE : bound));
 const LOWER = DATA.lower === null ? null : Float64Array.from(DATA.lower);
 const PUBLISHED = Uint8Array.from(DATA.states);
-const THRESHOLDS = typeof DATA.at_most === "number" ? null : Int32Array.from(DATA.at_most);
+const THRESHOLDS = typeof DATA.at_most === "number" ? null : Float64Array.from(DATA.at_most);
 const state = Uint8Array.from(PUBLISHED); // what the page shows now
 let chosen = null; // the reader's threshold; null shows the release as published
 

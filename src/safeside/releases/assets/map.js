@@ -190,6 +190,7 @@ function note(crowded) {
   box.hidden = !crowded;
   if (crowded) {
     box.textContent = "A square stands for several places; its filled part is the share said to have " +
-      `${legendWords(AT_MOST).replace(/^A/, "a")}. Zoom in for single places.`;
+      `${legendWords(AT_MOST).replace(/^A/, "a")}${DATA.legend.includes("NOT_ASKED") ? ", its grey part was not asked" : ""}. ` +
+      "Zoom in for single places.";
   }
 }

@@ -29,18 +29,21 @@ function drawHistogram() {
   const canvas = byId("histogram"), scale = window.devicePixelRatio || 1, w = canvas.clientWidth, h = canvas.clientHeight;
   if (!w) return;
   canvas.width = w * scale; canvas.height = h * scale;
-  const brush = canvas.getContext("2d"), most = DATA.slider_most, bars = new Array(most + 1).fill(0);
+  const brush = canvas.getContext("2d"), most = DATA.slider_most;
+  // Where there are more numbers than room for bars, a bar stands for several.
+  const per = Math.ceil((most + 1) / 300), bars = new Array(Math.ceil((most + 1) / per)).fill(0);
   brush.scale(scale, scale);
-  for (let i = 0; i < COUNT; i++) if (UPPER[i] <= most) bars[UPPER[i]]++;
+  for (let i = 0; i < COUNT; i++) if (UPPER[i] !== NONE && UPPER[i] <= most) bars[Math.floor(UPPER[i] / per)]++;
   // Bars stand where the slider's thumb stands: the thumb travels the width less its own.
-  const thumb = 16, top = Math.max(...bars, 1), gap = (w - thumb) / Math.max(1, most), wide = Math.max(2, Math.min(16, gap - 2));
+  const thumb = 16, top = Math.max(...bars, 1), gap = (w - thumb) / Math.max(1, bars.length - 1), wide = Math.max(2, Math.min(16, gap - 2));
   const t = Number(byId("slider").value);
-  bars.forEach((n, bound) => {
+  bars.forEach((n, at) => {
+    const bound = at * per;
     const tall = n ? Math.max(1.5, (h - 4) * Math.sqrt(n / top)) : 0;
     brush.fillStyle = bound <= t ? ink["at-most"] : ink["unclear-fill"];
     brush.strokeStyle = bound <= t ? ink["at-most"] : ink.unclear;
     brush.lineWidth = 1;
-    const x = thumb / 2 + bound * gap - wide / 2;
+    const x = thumb / 2 + at * gap - wide / 2;
     if (tall) { brush.fillRect(x, h - tall, wide, tall); brush.strokeRect(x + 0.5, h - tall + 0.5, Math.max(1, wide - 1), tall - 1); }
   });
 }
@@ -49,7 +52,7 @@ function buildSlider() {
   byId("slider-box").hidden = !DATA.slider;
   byId("slider-absent").hidden = DATA.slider;
   if (!DATA.slider) return;
-  const slider = byId("slider"), published = THRESHOLDS ? Math.max(...new Set(THRESHOLDS)) : DATA.at_most;
+  const slider = byId("slider"), published = THRESHOLDS ? THRESHOLDS.reduce((a, b) => Math.max(a, b)) : DATA.at_most;
   slider.max = DATA.slider_most;
   slider.value = published;
   slider.setAttribute("aria-describedby", "slider-count");

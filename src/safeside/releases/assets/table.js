@@ -7,7 +7,7 @@ const columns = [
   { key: "upper", title: "Certainly at most", number: true, less: (a, b) => UPPER[a] - UPPER[b] },
 ];
 const collator = new Intl.Collator("en", { numeric: true });
-if (LOWER) columns.push({ key: "lower", title: "At least", number: true, optional: true, less: (a, b) => LOWER[a] - LOWER[b] });
+if (LOWER) columns.push({ key: "lower", title: "Likely at least", number: true, optional: true, less: (a, b) => LOWER[a] - LOWER[b] });
 if (DATA.regions) columns.splice(1, 0, { key: "region", title: "District", optional: true, less: (a, b) => collator.compare(regionOf(a), regionOf(b)) });
 let listed = Int32Array.from({ length: COUNT }, (_, i) => i);
 let sortKey = "name", descending = false, first = -1;
