@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 _WIDE: Final = 960.0
@@ -70,15 +70,15 @@ def histogram(bars: Sequence[int], threshold: int | None, *, last_is_more: bool)
     return _svg(_HALF, _TALL + 26, "Places by published upper bound", "".join(body))
 
 
-def curve(chances: Sequence[float], threshold: int) -> str:
+def curve(chances: Mapping[int, float], threshold: int) -> str:
     """The chance of "at most" by the true number of visitors; it ends, at zero, right of the threshold."""
-    gap = _HALF / max(1, len(chances) - 1)
+    gap = _HALF / max(1, *chances)
     body = [
         f'<line class="line" x1="0" y1="{_height(level):.1f}" x2="{_HALF}" y2="{_height(level):.1f}"/>'
         f'<text class="soft" x="-8" y="{_height(level) + 4:.1f}" text-anchor="end">{level:.0%}</text>'
         for level in (0.0, 0.5, 1.0)
     ]
-    for count, chance in enumerate(chances):
+    for count, chance in chances.items():
         x, y = count * gap, _height(chance)
         body.append(
             f'<line class="curve" x1="{x:.1f}" y1="{_height(0):.1f}" x2="{x:.1f}" y2="{y:.1f}"/>'

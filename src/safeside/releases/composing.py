@@ -20,6 +20,7 @@ from safeside.releases.question import Question
 from safeside.releases.release import MAP, REPORT, STATEMENT
 
 _COUNTS_BEYOND: Final = 4
+_COUNTS_SHOWN: Final = 25
 """How far past the threshold the curve of the report goes, to show that it is zero there."""
 NO_PROMISE: Final = "This is a simulation. Nothing is promised to anybody."
 
@@ -105,10 +106,15 @@ def compose(
     return {**files, manifest.FILE: manifest.encode(record)}
 
 
-def chances(question: Question) -> list[float]:
-    """The chance of "at most" by true count, at the largest threshold; known before any data is."""
+def chances(question: Question) -> dict[int, float]:
+    """The chance of "at most" by true count, at the largest threshold; known before any data is.
+
+    Every count up to a little beyond the threshold, or, where those are many, some at even distances.
+    """
     limit = int(question.thresholds.max())
-    counts = limit + 1 + _COUNTS_BEYOND
+    last = limit + _COUNTS_BEYOND
     if question.people is not None:
-        counts = min(counts, question.people + 1)
-    return [question.design.beta(limit, count) for count in range(counts)]
+        last = min(last, question.people)
+    step = -(-(last + 1) // _COUNTS_SHOWN)
+    counts = sorted({*range(0, last + 1, step), min(limit, last)})
+    return {count: question.design.beta(limit, count) for count in counts}

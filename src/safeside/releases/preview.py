@@ -10,9 +10,10 @@ from typing import Final
 from safeside.exact import show
 from safeside.ledger.money import Budget, Cost
 from safeside.releases import wording
-from safeside.releases.composing import Setting, chances, draft
+from safeside.releases.composing import Setting, draft
 from safeside.releases.question import Question
 
+_COUNTS_NAMED: Final = 4
 _WRAPPED: Final = TextWrapper(
     width=100, initial_indent="  ", subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
 )
@@ -69,8 +70,8 @@ def _question(record: wording.Manifest) -> str:
 
 def _expect(question: Question) -> tuple[str, ...]:
     limit = int(question.thresholds.max())
-    likely = chances(question)[: limit + 1]
-    by_count = ", ".join(f"{share:.1%} with {count}" for count, share in enumerate(likely[:4]))
+    likely = {count: question.design.beta(limit, count) for count in range(min(limit + 1, _COUNTS_NAMED))}
+    by_count = ", ".join(f"{share:.1%} with {count}" for count, share in likely.items())
     which = "A place" if question.order is None else "A place that is asked"
     lines = [
         f'"At most" for {question.design.expected(question.thresholds):.1%} of the places if nobody were at '

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -15,7 +15,7 @@ from safeside.releases.wording import Manifest
 _BARS: Final = 24
 
 
-def render(manifest: Manifest, answers: Answers, chances: Sequence[float]) -> bytes:
+def render(manifest: Manifest, answers: Answers, chances: Mapping[int, float]) -> bytes:
     """The page; `chances[f]` is the chance of "at most" at a true count of f, known before any data was."""
     question = manifest["question"]
     simulated = bool(manifest["simulated"])
@@ -56,7 +56,7 @@ def _parts(manifest: Manifest) -> list[tuple[str, str, int]]:
     return parts
 
 
-def _figures(manifest: Manifest, answers: Answers, chances: Sequence[float]) -> str:
+def _figures(manifest: Manifest, answers: Answers, chances: Mapping[int, float]) -> str:
     question = manifest["question"]
     threshold = None if question["at_most_of"] else question["at_most"]
     figures = []
