@@ -10,6 +10,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.spark import Cluster, cluster
+from tests.visits import making, plain
 
 from safeside.errors import BadFile, BadQuestion
 from safeside.mechanisms.additive import AGeo
@@ -38,6 +40,7 @@ pytestmark = pytest.mark.xdist_group("spark")
 DAY = Window.parse("2013-12-22", "Asia/Tokyo")
 SIX = Window.parse("2013-12-22T18:00", "Asia/Tokyo")
 PATIENCE = 60.0
+_SCHEMA = "person string, place string, start timestamp, end timestamp"
 
 
 @pytest.fixture(scope="module")
@@ -52,18 +55,6 @@ def visits(cluster: Cluster, city: CityFiles) -> DataFrame:
     return cluster.session.read.parquet(str(city.visits)).repartition(4, "person").cache()
 
 
-def plain_count(
-    rows: list[tuple[Any, str, datetime, datetime]], ids: tuple[str, ...], window: Window
-) -> list[int]:
-    """People per place, counted one row at a time."""
-    met: dict[str, set[Any]] = {place: set() for place in ids}
-    for person, place, start, end in rows:
-        begins = start <= window.end if window.instant else start < window.end
-        if begins and (end > window.start or start >= window.start):
-            met[place].add(person)
-    return [len(met[place]) for place in ids]
-
-
 @pytest.mark.parametrize("window", [DAY, SIX], ids=["a day", "an instant"])
 def test_spark_counts_the_city_as_files_are_counted(
     visits: DataFrame, city: CityFiles, window: Window
@@ -74,43 +65,44 @@ def test_spark_counts_the_city_as_files_are_counted(
     assert on_spark.values.tolist() == from_files.values.tolist()
     assert on_spark.values.sum() > 100
     assert on_spark.most_places_per_person == from_files.most_places_per_person
-    rows = [tuple(row) for row in pl.read_parquet(city.visits).rows()]
-    assert on_spark.values.tolist() == plain_count(rows, places.ids, window)
+    rows = [plain.Stay(*row) for row in pl.read_parquet(city.visits).rows()]
+    assert on_spark.values.tolist() == plain.count(rows, places.ids, window)
 
 
-_MOMENTS = st.integers(0, 48).map(
-    lambda half: datetime(2024, 3, 30, tzinfo=UTC) + timedelta(minutes=30 * half)
-)
-_ROWS = st.lists(st.tuples(st.integers(-3, 3), st.sampled_from("abc"), _MOMENTS, _MOMENTS), max_size=12)
-
-
-@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "America/New_York"])
-@settings(
+_FEW = settings(
     max_examples=10,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-@given(rows=_ROWS.filter(bool), hours=st.integers(1, 20), instant=st.booleans())
-def test_spark_counts_made_up_visits_in_any_session_zone(
-    cluster: Cluster, zone: str, rows: list[Any], hours: int, instant: bool
+
+
+@pytest.mark.parametrize("zone", ["UTC", "America/New_York"])
+@_FEW
+@given(rows=making.stays, numbers=st.booleans())
+def test_spark_counts_any_stays_in_any_session_zone(
+    cluster: Cluster, zone: str, rows: list[plain.Stay], numbers: bool
 ) -> None:
-    stays = [(person, place, min(start, end), max(start, end)) for person, place, start, end in rows]
-    begin = datetime(2024, 3, 30, 20, tzinfo=UTC)
-    text = (
-        begin.isoformat()
-        if instant
-        else f"{begin.isoformat()}/{(begin + timedelta(hours=hours)).isoformat()}"
-    )
-    window = Window.parse(text)
-    places = read_places(["a", "b", "c", "d"])
-    cluster.session.conf.set("spark.sql.session.timeZone", zone)
-    try:
-        frame = cluster.session.createDataFrame(_table(stays))
-        counts = count_visits(frame, places, window, max_places_per_person=3 if instant else None)
-    finally:
-        cluster.session.conf.set("spark.sql.session.timeZone", "UTC")
-    assert counts.values.tolist() == plain_count(stays, places.ids, window)
+    if numbers:
+        known = {person: number for number, person in enumerate({row.person for row in rows})}
+        rows = [plain.Stay(known[row.person], row.place, row.start, row.end) for row in rows]
+    truth = plain.count(rows, making.PLACES, making.DAY)
+    with _session_zone(cluster, zone):
+        frame = cluster.session.createDataFrame(making.table(rows).to_arrow())
+        counts = count_visits(frame, making.places(), making.DAY)
+    assert counts.values.tolist() == truth
+
+
+@_FEW
+@given(rows=making.sightings, minutes=st.sampled_from([0, 15, 300]))
+def test_spark_counts_any_sightings(
+    cluster: Cluster, rows: list[tuple[object, str, datetime]], minutes: int
+) -> None:
+    hold = timedelta(minutes=minutes)
+    table = pl.DataFrame(rows, schema=["person", "place", "time"], orient="row")
+    frame = cluster.session.createDataFrame(table.to_arrow())
+    counts = count_visits(frame, making.places(), making.DAY, VisitFormat(hold=hold))
+    assert counts.values.tolist() == plain.count_sightings(rows, making.PLACES, making.DAY, hold)
 
 
 def test_spark_reads_local_times_on_the_declared_clock(cluster: Cluster) -> None:
@@ -127,19 +119,40 @@ def test_spark_reads_local_times_on_the_declared_clock(cluster: Cluster) -> None
     assert counts.values.tolist() == [1]
 
 
-def test_spark_stops_at_a_doubtful_row_outside_the_window(cluster: Cluster) -> None:
-    long_ago = datetime(2020, 1, 1, tzinfo=UTC)
-    rows = [("p", "a", DAY.start, DAY.end), (None, "a", long_ago, long_ago)]
-    frame = cluster.session.createDataFrame(_table(rows))
-    with pytest.raises(BadFile, match="no person"):
-        count_visits(frame, read_places(["a"]), DAY)
+def test_spark_stops_at_a_doubtful_row_wherever_it_lies(cluster: Cluster) -> None:
+    fine = ("p", "a", DAY.start, DAY.end)
+    late, later = datetime(2020, 1, 1, tzinfo=UTC), datetime(2020, 1, 2, tzinfo=UTC)
+    for wrong, why in (
+        ((None, "a", DAY.start, DAY.end), "no person"),
+        (("q", None, DAY.start, DAY.end), "no place"),
+        (("q", "a", None, late), "no start"),
+        (("q", "a", later, late), "ends before it starts"),
+    ):
+        frame = cluster.session.createDataFrame([fine, wrong], _SCHEMA)
+        with pytest.raises(BadFile, match=why):
+            count_visits(frame, read_places(["a"]), DAY)
 
 
 def test_spark_stops_at_a_place_that_is_not_listed(cluster: Cluster) -> None:
-    frame = cluster.session.createDataFrame(_table([("p", "b", DAY.start, DAY.end)]))
+    frame = cluster.session.createDataFrame([("p", "b", DAY.start, DAY.end)], _SCHEMA)
     with pytest.raises(BadFile, match="not listed"):
         count_visits(frame, read_places(["a"]), DAY)
     assert count_visits(frame, read_places(["a"]), DAY, exclude_unknown_places=True).values.tolist() == [0]
+
+
+def test_a_job_that_fails_for_good_is_refused_without_a_word_from_the_data(
+    visits: DataFrame, city: CityFiles
+) -> None:
+    def step(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            raise ValueError(f"a secret: {batch.column(0)[0].as_py()}")
+        yield from ()
+
+    with pytest.raises(BadFile, match="cannot be read to the end") as refusal:
+        count_visits(_before_each_part(visits, step), read_places(city.places), DAY)
+    assert "secret" not in str(refusal.value)
+    assert refusal.value.__cause__ is None
+    assert refusal.value.__suppress_context__
 
 
 def test_a_task_that_is_tried_again_counts_again_and_draws_nothing(
@@ -176,6 +189,16 @@ def test_a_cluster_that_lost_every_executor_counts_the_same_again(
     assert set(cluster.executors()).isdisjoint(dead)
     assert counts.values.tolist() == _expected(city).values.tolist()
     assert drawn == _drawn_from(_expected(city))
+
+
+@contextmanager
+def _session_zone(cluster: Cluster, zone: str) -> Iterator[None]:
+    """The zone in which this session shows and reads times: it must not change a count."""
+    cluster.session.conf.set("spark.sql.session.timeZone", zone)
+    try:
+        yield
+    finally:
+        cluster.session.conf.set("spark.sql.session.timeZone", "UTC")
 
 
 Step = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
@@ -268,12 +291,3 @@ def _drawn_from(counts: Counts) -> Drawn:
 
 def _expected(city: CityFiles) -> Counts:
     return count_visits(city.visits, read_places(city.places), DAY)
-
-
-def _table(rows: list[Any]) -> pa.Table:
-    """Rows as a table, people by text or by whole numbers."""
-    moment = pa.timestamp("us", tz="UTC")
-    person = pa.int64() if isinstance(rows[0][0], int) else pa.string()
-    schema = pa.schema([("person", person), ("place", pa.string()), ("start", moment), ("end", moment)])
-    columns = [list(column) for column in zip(*rows, strict=True)]
-    return pa.table(columns, schema=schema)
