@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -207,6 +208,41 @@ def test_a_release_whose_commit_was_forgotten_is_what_its_reservation_paid_for(
         ledger.reconcile([release(made, "another draw")])
     assert [one.manifest for one in ledger.recover([release(made, "d2")]).recharged] == ["d2"]
     assert ledger.remaining("city").epsilon == 1
+
+
+def test_a_release_of_another_branch_does_not_take_the_reservation_of_this_one(ledger: Ledger) -> None:
+    made = ledger.reserve("city", "a", QUESTION, cost())
+    elsewhere = replace(release(made, "d1"), event=Head(number=made.number, digest="0" * 64))
+    assert [one.manifest for one in ledger.recover([elsewhere]).recharged] == ["d1"]
+    assert ledger.reservation("a").stage is Stage.RESERVED
+    assert ledger.remaining("city").epsilon == 1
+
+
+def test_what_was_charged_again_returns_nothing(ledger: Ledger, url: str, state: Path) -> None:
+    copy = backup(url)
+    ledger.reserve("city", "a", QUESTION, cost(1, each=Fraction(1)))
+    witness = {path: path.read_bytes() for path in state.iterdir()}
+    restore(url, copy)
+    forget_witnesses(url, state)
+    with open_ledger(url) as other:
+        publish(other, "b", "e1")
+    for path, content in witness.items():
+        path.write_bytes(content + path.read_bytes())
+    with open_ledger(url) as both:
+        (again,) = both.recover().recharged
+        made = both.commit(again, "d1", alarms=0)
+        assert both.give_back(made) == 0
+        assert both.recover().returned == ()
+        assert both.remaining("city").epsilon == 1
+
+
+def test_the_promise_remembers_the_worst_day(ledger: Ledger) -> None:
+    ledger.create_dataset("days", "person-day", 1, timezone="UTC")
+    made = ledger.reserve("days", "a", QUESTION, cost(1, periods=("2021-03-04",)))
+    worse = replace(release(made, "d1"), cost=cost(3, periods=("2021-03-04",)), request="x")
+    ledger.recover([worse])
+    ledger.reserve("days", "b", QUESTION, cost("1/2", periods=("2021-03-05",)))
+    assert ledger.show("days").standing.epsilon == 4
 
 
 def test_a_lost_refusal_charges_nothing_and_a_lost_release_after_it_is_charged(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from fractions import Fraction
 
 import pytest
 from tests.ledger.stores import QUESTION, cost, raw
 
 from safeside.errors import LedgerTampered
 from safeside.ledger import Ledger, open_ledger
-from safeside.ledger.events import digest
+from safeside.ledger.events import Reserved, digest, make
 
 MANY = {**QUESTION, "targets": [f"place {number}" for number in range(2000)]}
 
@@ -68,6 +69,25 @@ def test_an_event_that_the_rules_forbid(spent: Ledger, url: str) -> None:
         run("UPDATE safeside_events SET body = ?, digest = ? WHERE number = 6", text, digest(text))
         run("UPDATE safeside_ledger SET digest = ?", digest(text))
     assert named(url) == 6
+
+
+def test_an_event_that_spends_more_than_was_left(spent: Ledger, url: str) -> None:
+    """Every digest fits, and every reader adds up for itself."""
+    last = spent.history()[-1]
+    amount = Fraction(3, 2)
+    what = Reserved(
+        request="c", dataset="city", question={}, cost=cost(amount), epsilon=amount, delta=Fraction(0)
+    )
+    forged = make(last.head, last.time, what)
+    with raw(url) as run:
+        run(
+            "INSERT INTO safeside_events (number, digest, body) VALUES (?, ?, ?)",
+            7,
+            forged.digest,
+            forged.body,
+        )
+        run("UPDATE safeside_ledger SET number = 7, digest = ?", forged.digest)
+    assert named(url) == 7
 
 
 def test_a_head_that_lies(spent: Ledger, url: str) -> None:

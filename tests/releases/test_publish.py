@@ -249,6 +249,39 @@ def test_a_person_day_is_charged_for_every_day_the_window_and_the_holding_time_t
     assert "one day at a time" in (world.out / "statement.txt").read_text()
 
 
+def test_time_for_which_a_sighting_is_held_is_charged_too(world: World) -> None:
+    with open_ledger(world.home / "ledger.db") as ledger:
+        ledger.create_dataset("days", "person-day", 1, timezone="UTC")
+    seen = datetime(2021, 6, 2, 23, 50, tzinfo=UTC)
+    pl.DataFrame({"person": ["n"], "place": ["p00"], "time": [seen]}).write_parquet(
+        world.home / "visits.parquet"
+    )
+    release = world.publish("counts", dataset="days", when="2021-06-03T00:20:00+00:00", hold="1h")
+    assert release.manifest["ledger"]["cost"]["periods"] == ["2021-06-02", "2021-06-03"]
+
+
+@pytest.mark.parametrize("kind", ["counts", "sparse"])
+def test_a_person_at_more_places_than_declared_stops_the_release(world: World, kind: str) -> None:
+    _spoil(
+        world,
+        lambda t: pl.concat(
+            [
+                t,
+                *(
+                    t.head(1).with_columns(place=pl.lit(f"p{at}"), person=pl.lit("busy"))
+                    for at in (20, 21, 22)
+                ),
+            ]
+        ),
+    )
+    day = "2021-06-03T00:00:00+00:00/P1D"
+    with pytest.raises((BadFile, BadQuestion), match="nothing was spent"):
+        world.publish(kind, when=day, max_places_per_person=2)
+    nothing_published(world)
+    assert remaining(world) == CAP
+    world.publish(kind, when=day, max_places_per_person=3)
+
+
 def test_a_forked_ledger_publishes_nothing_until_it_is_mended(world: World) -> None:
     old = (world.home / "ledger.db").read_bytes()
     world.publish("counts")
@@ -378,6 +411,16 @@ def test_the_files_of_a_stranger_are_not_signed(world: World, tmp_path: Path) ->
     other.rename(staged)
     with pytest.raises(LedgerForked, match="not drawn under a reservation"):
         world.publish("counts")
+
+
+def test_a_staged_draw_that_was_altered_after_the_commit_never_appears(world: World) -> None:
+    killed_at(world, "counts", publication.COMMITTED)
+    (staged,) = world.out.parent.glob(".noon.*.staged")
+    path = staged / "release.json"
+    path.write_text(path.read_text().replace('"simulated": false', '"simulated": true'))
+    with pytest.raises(BadRelease, match="not those the ledger has committed to"):
+        world.publish("counts")
+    assert not world.out.exists()
 
 
 def test_a_draw_under_a_reservation_that_was_charged_again_is_finished(world: World) -> None:
