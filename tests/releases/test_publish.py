@@ -359,6 +359,15 @@ def test_the_moment_it_speaks_from_is_the_reservation_or_declared(world: World) 
     assert other.manifest["known_on"] == "2021-06-09T08:00:00+00:00"
 
 
+def test_a_release_lists_what_was_published_and_not_what_came_to_nothing(world: World) -> None:
+    """That a question was paid for and never answered is nobody else's business."""
+    killed_at(world, "sparse", publication.RESERVED)
+    release = world.publish("counts", out=world.home / "releases" / "first")
+    assert release.manifest["guarantee"]["published"] == ["2021-06-03T12:00:00+00:00: 40 places"]
+    world.publish("sparse")
+    assert len(load(world.out).manifest["guarantee"]["published"]) == 2
+
+
 def test_an_order_from_an_earlier_release_asks_its_quiet_places_first(world: World) -> None:
     first = world.publish("counts")
     release = world.publish("sparse", order=f"release:{world.out}", out=world.home / "releases" / "second")

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from tests.releases.making import DAY, INSTANT, KINDS, over_a_day, resigned, signed
 
+from safeside.decisions.states import State
 from safeside.errors import BadRelease, BadSignature
 from safeside.releases import artefacts, manifest
 from safeside.releases.answers import CODE, STATES, Answers
@@ -63,6 +64,33 @@ def test_one_changed_byte_in_any_file_is_found(tmp_path: Path, release: Release,
     path.write_bytes(bytes(data))
     with pytest.raises(BadRelease, match="not the file that was signed"):
         verify(release.directory, tmp_path / "key.pub")
+
+
+def test_another_order_is_found(tmp_path: Path, key: PrivateKey) -> None:
+    made = signed(tmp_path / "sparse", [0, 0, 0], Terms(epsilon=1, at_most=60, max_alarms=1), key)
+    assert made.manifest["answers"]["AT_MOST"] == 3
+    (made.directory / "order.csv").write_text("place\np0\np1\np2\n")
+    with pytest.raises(BadRelease, match=r"order\.csv is not the file that was signed"):
+        verify(made.directory, tmp_path / "key.pub")
+
+
+def test_more_alarms_than_were_paid_for_are_found_even_when_signed(tmp_path: Path, key: PrivateKey) -> None:
+    made = signed(tmp_path / "out", [90, 90, 0], Terms(epsilon=5, at_most=2, max_alarms=3), key)
+    assert made.manifest["answers"]["UNCLEAR"] >= 2
+    mechanism = {**made.manifest["mechanism"], "alarms": 1}
+    with pytest.raises(BadRelease, match="order and the alarms allow"):
+        verify(resigned(made, key, mechanism=mechanism).directory, tmp_path / "key.pub")
+
+
+def test_an_alarm_within_its_threshold_is_found_even_when_signed(tmp_path: Path, key: PrivateKey) -> None:
+    made = signed(tmp_path / "out", [90, 0], Terms(epsilon=5, at_most=2, max_alarms=3), key)
+    true = made.answers
+    upper = np.where(true.states == CODE[State.UNCLEAR], 2, true.upper)
+    spoilt = Answers(
+        places=true.places, states=true.states, upper=upper, lower=true.lower, bounded=true.bounded
+    )
+    with pytest.raises(BadRelease, match="does not follow"):
+        verify(_rewrite(made, spoilt, key).directory, tmp_path / "key.pub")
 
 
 def test_a_changed_manifest_is_found(tmp_path: Path, release: Release) -> None:
