@@ -259,25 +259,25 @@ SAID: Said = {
     "a bad number": (
         listed(place=["a", "b"], at_most=[1, -1]),
         BadFile,
-        "In the list of places, at_most of 'b' is not a whole number from 0, or is missing (1 places).",
+        "In the list of places, at_most of 'b' is not a whole number from 0, or is missing (1 place).",
         "Give every place a at_most, or leave the column out.",
     ),
     "a place twice": (
         listed(place=["a", "a"]),
         BadFile,
-        "In the list of places, place is there twice (1 rows; first in row 2).",
+        "In the list of places, place is there twice (1 row; first in row 2).",
         LIST,
     ),
     "a place without a name": (
         listed(place=["a", None]),
         BadFile,
-        "In the list of places, place is missing (1 rows; first in row 2).",
+        "In the list of places, place is missing (1 row; first in row 2).",
         LIST,
     ),
     "blanks": (
         listed(place=["a "]),
         BadFile,
-        "In the list of places, place has blanks around it (1 rows; first in row 1).",
+        "In the list of places, place has blanks around it (1 row; first in row 1).",
         LIST,
     ),
     "homes": (

@@ -154,7 +154,7 @@ def _numbers(
     if len(wrong):
         raise BadFile(
             f"In the list of places, {role} of {read['place'][wrong[0]]!r} {complaint}, or is missing"
-            f" ({len(wrong):,} places).",
+            f" ({len(wrong):,} {'place' if len(wrong) == 1 else 'places'}).",
             f"Give every place a {role}, or leave the column out.",
         )
     return values.to_numpy()
@@ -163,7 +163,8 @@ def _numbers(
 def _require(fine: pl.Series, role: str, complaint: str) -> None:
     wrong: Sequence[int] = (~fine.fill_null(False)).arg_true().to_list()
     if wrong:
+        rows = "1 row" if len(wrong) == 1 else f"{len(wrong):,} rows"
         raise BadFile(
-            f"In the list of places, {role} {complaint} ({len(wrong):,} rows; first in row {wrong[0] + 1}).",
+            f"In the list of places, {role} {complaint} ({rows}; first in row {wrong[0] + 1}).",
             "Correct the list: every place once, each with its identifier.",
         )

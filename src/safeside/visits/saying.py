@@ -32,7 +32,8 @@ def describe(source: Source) -> str:
         wider = " and the accuracy of the fix" if "accuracy" in source.roles.columns else ""
         at = f"a point within {declared.radius:g} m{wider} of the place"
     elif declared.h3_resolution is not None:
-        cells = f"resolution {declared.h3_resolution}, {declared.h3_rings} rings"
+        rings = "1 ring" if declared.h3_rings == 1 else f"{declared.h3_rings} rings"
+        cells = f"resolution {declared.h3_resolution}, {rings}"
         at = f"a point in one of the H3 cells ({cells}) of the place"
     if source.roles.when is When.DATES:
         return f"A visit is a date on which the person was at {at}; it counts for the whole local day."
