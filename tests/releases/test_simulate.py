@@ -92,6 +92,33 @@ def test_the_files_hold_the_columns_they_should_and_no_count(tmp_path: Path) -> 
     assert pl.read_parquet(release.directory / "answers.parquet").equals(table)
 
 
+@pytest.mark.parametrize("public", [False, True])
+def test_at_least_is_on_public_maps_only_where_that_was_asked_for(tmp_path: Path, public: bool) -> None:
+    """A false alarm can harm a shop: by default no public file has the state, the words or a lower bound."""
+    terms = Terms(epsilon=5, at_most=2, at_least=10, alpha="0.1", publish_at_least=public)
+    release = simulated(tmp_path / "out", [0, 90, 0], terms)
+    assert release.answers.names()[1] == "AT_LEAST"
+    features = json.loads((release.directory / "answers.geojson").read_text())["features"]
+    assert features[1]["properties"]["state"] == ("AT_LEAST" if public else "UNCLEAR")
+    assert ("lower_bound" in features[1]["properties"]) == public
+    page = (release.directory / "map.html").read_text()
+    data = json.loads(page.split('id="data">')[1].split("</script>")[0])
+    assert data["states"][1] == CODE[State.AT_LEAST if public else State.UNCLEAR]
+    assert (data["lower"] is not None) == (data["at_least"] is not None) == public
+    assert ("AT_LEAST" in data["legend"]) == public
+    report = (release.directory / "report.html").read_text()
+    assert ('class="at-least"' in report) == public
+
+
+def test_a_price_is_divided_by_the_places_a_person_can_be_at(tmp_path: Path) -> None:
+    asked = {"at_most": 30, "guarantee": "dp", "delta": "1e-3", "max_places_per_person": 2}
+    for decision in (False, True):
+        terms = Terms(epsilon=1, decision=decision, **asked)
+        made = simulated(tmp_path / f"out {decision}", [0, 1], terms, when=DAY).manifest
+        assert made["mechanism"]["rate"] == "1/2"
+        assert (made["guarantee"]["epsilon"], made["guarantee"]["delta"]) == ("1", "1/1000")
+
+
 def test_popularity_asks_the_quiet_places_first(tmp_path: Path) -> None:
     # p0 is the most popular of the list, so it comes last.
     release = simulated(tmp_path / "out", [50, 0, 0, 0, 0, 0], Terms(epsilon=5, at_most=2, max_alarms=1))

@@ -82,6 +82,18 @@ def test_more_alarms_than_were_paid_for_are_found_even_when_signed(tmp_path: Pat
         verify(resigned(made, key, mechanism=mechanism).directory, tmp_path / "key.pub")
 
 
+def test_numbers_and_places_other_than_the_answers_are_found_even_when_signed(
+    tmp_path: Path, key: PrivateKey, release: Release
+) -> None:
+    answers = {**release.manifest["answers"], "certified_at_zero": len(COUNTS) + 1}
+    with pytest.raises(BadRelease, match="numbers of answers"):
+        verify(resigned(release, key, answers=answers).directory, tmp_path / "key.pub")
+    asked = {**release.manifest["question"], "places": {"number": len(COUNTS), "sha256": "0" * 64}}
+    again = resigned(release, key, answers=release.manifest["answers"], question=asked)
+    with pytest.raises(BadRelease, match="other places than the question"):
+        verify(again.directory, tmp_path / "key.pub")
+
+
 def test_an_alarm_within_its_threshold_is_found_even_when_signed(tmp_path: Path, key: PrivateKey) -> None:
     made = signed(tmp_path / "out", [90, 0], Terms(epsilon=5, at_most=2, max_alarms=3), key)
     true = made.answers

@@ -290,3 +290,25 @@ def test_a_stay_until_the_repeated_time_lasts_until_its_second_showing() -> None
     window = Window.parse("2015-08-14T14:30Z/2015-08-14T14:45Z")
     fmt = VisitFormat(timezone="Asia/Pyongyang")
     assert count_visits(stay, PLACES, window, fmt).values.tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("dictionary", [False, True])
+def test_the_last_sighting_is_found_in_arrow_tables_of_many_chunks(dictionary: bool) -> None:
+    """Asked over and over: the join behind it went wrong in a few of a hundred runs."""
+    people = 12
+    seen = pl.DataFrame(
+        {
+            "person": [f"p{i % people}" for i in range(4 * people)],
+            "place": [("bar", "gym")[i // people % 2] for i in range(4 * people)],
+            "time": [at(9, i) for i in range(4 * people)],
+        }
+    ).to_arrow()
+    if dictionary:
+        seen = seen.set_column(0, "person", seen["person"].dictionary_encode())
+    table = pa.concat_tables([seen.slice(0, 7), seen.slice(7, 20), seen.slice(27)])
+    fmt = VisitFormat(hold="1h")
+    instant = Window.parse("2024-03-01T09:50Z")
+    assert {tuple(count_visits(table, PLACES, instant, fmt).values) for _ in range(60)} == {(0, people)}
+    nobody = seen.set_column(0, "person", pa.nulls(len(seen), seen["person"].type))
+    with pytest.raises(BadFile, match="no person"):
+        count_visits(pa.concat_tables([table, nobody]), PLACES, instant, fmt)

@@ -245,7 +245,7 @@ def verify(
             said = read_notice(directory, keys)
             raise BadRelease(
                 f"The release {said['release']} was withdrawn on {said['withdrawn']}: {said['reason']}.",
-                "Use the release that supersedes it.",
+                "Use a later release, if there is one.",
             )
         release = verify_release(directory, keys)
     except (BadRelease, BadSignature) as error:

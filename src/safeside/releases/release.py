@@ -100,7 +100,7 @@ def load(directory: Path | str) -> Release:
     if (directory / WITHDRAWN).is_file():
         raise BadRelease(
             f'The release in "{directory}" was withdrawn.',
-            "Use the release that supersedes it; withdrawn.json says why it was withdrawn.",
+            "Use a later release, if there is one; withdrawn.json says why this one was withdrawn.",
         )
     try:
         data = (directory / manifest.FILE).read_bytes()

@@ -17,7 +17,7 @@ import narwhals as nw
 import polars as pl
 
 from safeside.errors import BadFile
-from safeside.progress import Progress
+from safeside.progress import Progress, quiet
 from safeside.visits.clocks import LocalStamps
 from safeside.visits.engines import collect
 from safeside.visits.format import When
@@ -56,6 +56,8 @@ def pairs(source: Source, places: Places, window: Window, progress: Progress) ->
         inside = inside & stayed(source)
     frame = source.frame.filter(inside | doubt)
     if last_only:
+        if source.engine == "pyarrow":
+            frame, doubt, sure = _in_order(frame, doubt, sure)
         # The last sighting that still holds, and no other, says where a person is: one place by construction.
         frame = frame.with_columns(nw.col("time").max().over("person").alias("last"))
         at_last = nw.col("time") == nw.col("last")
@@ -66,6 +68,17 @@ def pairs(source: Source, places: Places, window: Window, progress: Progress) ->
     latitude = nw.when(sure).then(nw.col("latitude")).alias("latitude")
     fixes = collect([frame.select("person", latitude, *chosen).unique()], progress, "Reading coordinates")[0]
     return _assigned(fixes, source, places, progress)
+
+
+def _in_order(frame: Frame, doubt: nw.Expr, sure: nw.Expr) -> tuple[Frame, nw.Expr, nw.Expr]:
+    """The rows in Polars, with the answers PyArrow gave on them.
+
+    On PyArrow, narwhals brings a group's maximum back to its rows by a join that keeps no order: in a table
+    of several chunks it now and then lands on other rows, and people vanish.
+    """
+    marked = frame.with_columns(doubt.alias("doubtful"), sure.alias("sure"))
+    (rows,) = collect([marked], quiet, "Reading sightings")
+    return nw.from_native(rows.lazy()), nw.col("doubtful"), nw.col("sure")
 
 
 def _shuffled(source: Source, window: Window) -> bool:
