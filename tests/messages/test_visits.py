@@ -62,6 +62,11 @@ def test_every_note(tmp_path: Path) -> None:
         " the declared number of rows agrees.",
         "Nothing.",
     ]
+    assert notes(tmp_path, HEADER + GOOD.replace("ana", '"an\na"'), rows=1) == [
+        "a line break inside quotes, where a stray quote may have swallowed rows;"
+        " the declared number of rows agrees; first at visits.csv line 2.",
+        "Nothing.",
+    ]
     assert notes(tmp_path, HEADER + GOOD, Window.parse("2025-01-01T00:00Z")) == [
         "no visit touches the window.",
         "Check the window and its time zone; if nobody was anywhere, all counts are zero.",

@@ -185,6 +185,20 @@ SAID: Said = {
         "A quote where none can stand, or one that is never closed; first at visits.csv line 2.",
         "Export the file again with every quote inside a field doubled.",
     ),
+    "a line break in quotes": (
+        written(HEADER + GOOD + GOOD.replace("ana", '"an\na"')),
+        BadFile,
+        "A line break inside quotes, where a stray quote may have swallowed rows;"
+        " first at visits.csv line 3.",
+        "Take the line breaks out of the fields; or, if they belong there, declare how many rows there are"
+        " in all files, from where they were exported (--expect-rows).",
+    ),
+    "a header of two lines": (
+        written(HEADER.replace("end", '"end') + GOOD.replace("\n", '"\n')),
+        BadFile,
+        "The header of visits.csv has a line break inside quotes.",
+        "Look for a stray quote in the first line, or take the line break out of the name.",
+    ),
     "fields": (
         written(HEADER + GOOD + "ana\n"),
         BadFile,

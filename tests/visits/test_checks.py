@@ -219,6 +219,12 @@ CASES = {
         rows(GOOD, ALSO.replace("ben", '"b""en"')),
         2,
     ),
+    "a line break in quotes": Case(
+        Doubt.LINE_BREAK,
+        rows(GOOD, ALSO.replace("ben", '"b\nen"')),
+        rows(GOOD, ALSO.replace("ben", '"ben"')),
+        3,
+    ),
     "a blank line": Case(Doubt.BLANK_LINE, rows(GOOD, "\n", ALSO), rows(GOOD, ALSO), 3),
     "a long line": Case(Doubt.FIELDS, rows(GOOD, ALSO.replace("\n", ",x\n")), rows(GOOD, ALSO), 3),
     "a long line and a short one": Case(
@@ -355,7 +361,7 @@ def test_lines_are_those_of_an_editor(tmp_path: Path) -> None:
     path.write_bytes(
         (header + '"two\nlines",' + GOOD + '"x",' + GOOD + "y," + ALSO.replace("ben", "")).encode()
     )
-    (found,) = check_visits(path, places()).errors
+    (found,) = check_visits(path, places(), manifest=Manifest(rows=3)).errors
     assert [str(where) for where in found.first] == ["visits.csv line 5"]
 
 

@@ -6,7 +6,7 @@ that could lose rows: a listed place nobody visited counts zero, a visited place
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -25,7 +25,7 @@ from safeside.visits.format import Where as Form
 from safeside.visits.geography import coordinates
 from safeside.visits.locating import almost_listed, locate, unknown_places
 from safeside.visits.places import Places
-from safeside.visits.report import Doubt, Finding, stop_on
+from safeside.visits.report import SETTLED_BY_ROWS, Doubt, Finding, stop_on
 from safeside.visits.saying import describe, exclusions
 from safeside.visits.sources import Source, lost_again, open_paths, open_visits, reading
 from safeside.visits.tally import most_listed_places, run
@@ -191,14 +191,9 @@ def settle(source: Source, known: Manifest) -> list[Finding]:
     """What was found in the files, less what the declared number of rows answers."""
     if known.rows is None:
         return list(source.findings)
-    answered = {Doubt.CUT_OFF} | ({Doubt.NO_ROWS} if known.rows == 0 else set())
+    answered = {*SETTLED_BY_ROWS} | ({Doubt.NO_ROWS} if known.rows == 0 else set())
     return [
-        Finding(
-            doubt=f.doubt,
-            reason=f"{f.reason}; the declared number of rows agrees",
-            do="Nothing.",
-            stops=False,
-        )
+        replace(f, reason=f"{f.reason}; the declared number of rows agrees", do="Nothing.", stops=False)
         if f.doubt in answered and source.rows == known.rows
         else f
         for f in source.findings

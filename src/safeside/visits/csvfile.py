@@ -4,6 +4,11 @@ A parser that meets a stray quote, a cut-off line or a foreign byte may swallow 
 bytes are looked at first, in one pass at the speed of memory: the file must be UTF-8, its quotes must pair
 up where quotes may stand, and every line must have as many fields as the header. Then the number of records
 is known without any parser, and the one that follows must find exactly as many.
+
+Two stray quotes may pair up too, one at the beginning of a field and one, rows later, at the end of another:
+to every parser that is one long field, and the rows between are gone. It cannot be told from a field that
+truly has line breaks in it. So a line break inside quotes stops the work until somebody who knows the number
+of rows has declared it.
 """
 
 from __future__ import annotations
@@ -11,7 +16,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -29,6 +34,8 @@ _PACKED: Final = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"BZh", b"\xf
 _NEWLINE: Final = 10
 _RETURN: Final = 13
 _QUOTE: Final = 34
+SHOWN: Final = 3
+"""How many lines are named of each thing that is wrong."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +60,12 @@ class _Tally:
     fields: int | None = None
     """Separators in the header: as many as in every line."""
     inside_quotes: bool = False
+    lines: int = 0
+    """That have ended, in the file as an editor numbers them."""
+    began: int = 1
+    """The line on which the record began that has not ended yet."""
+    broken: list[int] = field(default_factory=list)
+    """The lines on which the first records began that have a line break inside quotes."""
     last: int = _NEWLINE
     before_last: int = 0
     wrong: dict[Doubt, bool] = field(default_factory=dict)
@@ -128,12 +141,14 @@ def _look(bytes_: NDArray[np.uint8], chunk: bytes, tally: _Tally) -> None:
     if not len(bytes_):
         return
     tally.flag(Doubt.ENCODING, b"\x00" in chunk)
-    quotes = bytes_ == _QUOTE
-    if tally.inside_quotes or quotes.any() or tally.last == _QUOTE:
-        _look_with_quotes(bytes_, quotes, tally)
+    if tally.inside_quotes or b'"' in chunk or tally.last == _QUOTE:
+        _look_with_quotes(bytes_, tally)
     else:
         joined = bytes([tally.before_last, tally.last]) + chunk
-        _measure(bytes_ == _NEWLINE, bytes_ == tally.separator, tally)
+        ends = np.flatnonzero(bytes_ == _NEWLINE)
+        _measure(ends, np.flatnonzero(bytes_ == tally.separator), tally)
+        tally.lines += len(ends)
+        tally.began = tally.lines + 1 if len(ends) else tally.began
         tally.flag(Doubt.BLANK_LINE, b"\n\n" in joined[1:] or b"\n\r\n" in joined)
         if b"\r" in chunk or tally.last == _RETURN:
             tally.flag(Doubt.LINE_ENDS, joined[1:-1].count(b"\r") != joined[1:].count(b"\r\n"))
@@ -141,30 +156,53 @@ def _look(bytes_: NDArray[np.uint8], chunk: bytes, tally: _Tally) -> None:
     tally.last = int(bytes_[-1])
 
 
-def _look_with_quotes(bytes_: NDArray[np.uint8], quotes: NDArray[np.bool_], tally: _Tally) -> None:
+def _look_with_quotes(bytes_: NDArray[np.uint8], tally: _Tally) -> None:
     """The same, where quotes decide what is text and what is structure."""
-    before = np.concatenate([[tally.last], bytes_[:-1]]).astype(np.uint8)
-    count = np.cumsum(quotes)
-    inside = (count - quotes + int(tally.inside_quotes)) % 2 == 1
-    opening = quotes & ~inside
-    may_open = (before == tally.separator) | (before == _NEWLINE) | (before == _QUOTE)
-    # A quote that closes is known by the byte after it, which stands outside and has a quote before it.
-    closed_before = (before == _QUOTE) & ~inside
-    may_follow = (bytes_ == tally.separator) | (bytes_ == _NEWLINE) | (bytes_ == _RETURN) | quotes
-    tally.flag(Doubt.QUOTES, (opening & ~may_open).any() or (closed_before & ~may_follow).any())
-    newline = (bytes_ == _NEWLINE) & ~inside
-    _measure(newline, (bytes_ == tally.separator) & ~inside, tally)
-    two_before = np.concatenate([[tally.before_last, tally.last], bytes_[:-2]])[: len(bytes_)]
-    blank = newline & ((before == _NEWLINE) | ((before == _RETURN) & (two_before == _NEWLINE)))
+    quotes = bytes_ == _QUOTE
+    carried = int(tally.inside_quotes)
+    # For every byte that is no quote itself, whether it stands inside quotes.
+    inside = (np.bitwise_xor.accumulate(quotes.view(np.uint8)) ^ carried).astype(np.bool_)
+    padded = np.concatenate([np.array([tally.before_last, tally.last], dtype=np.uint8), bytes_])
+    at = np.flatnonzero(quotes)
+    opening, closing = at[carried::2], at[1 - carried :: 2]
+    tally.flag(Doubt.QUOTES, ~np.isin(padded[opening + 1], (tally.separator, _NEWLINE, _QUOTE)).all())
+    following = bytes_[closing[closing < len(bytes_) - 1] + 1]
+    if tally.last == _QUOTE and not carried:
+        following = np.append(following, bytes_[0])
+    may_follow = (tally.separator, _NEWLINE, _RETURN, _QUOTE)
+    tally.flag(Doubt.QUOTES, not np.isin(following, may_follow).all())
+    newlines = np.flatnonzero(bytes_ == _NEWLINE)
+    ends = newlines[~inside[newlines]]
+    marks = np.flatnonzero(bytes_ == tally.separator)
+    _measure(ends, marks[~inside[marks]], tally)
+    before, two_before = padded[ends + 1], padded[ends]
+    blank = (before == _NEWLINE) | ((before == _RETURN) & (two_before == _NEWLINE))
     tally.flag(Doubt.BLANK_LINE, blank.any())
-    returned = (before == _RETURN) & ~inside & (bytes_ != _NEWLINE)
-    tally.flag(Doubt.LINE_ENDS, returned.any())
-    tally.inside_quotes ^= bool(count[-1] & 1)
+    returns = np.flatnonzero(bytes_ == _RETURN)
+    after_return = bytes_[returns[~inside[returns] & (returns < len(bytes_) - 1)] + 1]
+    if tally.last == _RETURN and not carried:
+        after_return = np.append(after_return, bytes_[0])
+    tally.flag(Doubt.LINE_ENDS, (after_return != _NEWLINE).any())
+    breaks = np.concatenate([newlines[inside[newlines]], returns[inside[returns]]])
+    _note_breaks(breaks, newlines, ends, tally)
+    tally.inside_quotes = bool(inside[-1])
 
 
-def _measure(newline: NDArray[np.bool_], separator: NDArray[np.bool_], tally: _Tally) -> None:
+def _note_breaks(
+    breaks: NDArray[np.intp], newlines: NDArray[np.intp], ends: NDArray[np.intp], tally: _Tally
+) -> None:
+    """On which lines records begin that have line breaks inside quotes."""
+    begins = np.concatenate([[tally.began], tally.lines + 2 + np.searchsorted(newlines, ends)])
+    if len(breaks):
+        tally.flag(Doubt.LINE_BREAK, found=True)
+        lines = {*tally.broken, *begins[np.searchsorted(ends, breaks)].tolist()}
+        tally.broken = sorted(lines)[:SHOWN]
+    tally.began = int(begins[-1])
+    tally.lines += len(newlines)
+
+
+def _measure(ends: NDArray[np.intp], marks: NDArray[np.intp], tally: _Tally) -> None:
     """Count the fields of every line that ends here, and carry those of the one that does not."""
-    ends, marks = np.flatnonzero(newline), np.flatnonzero(separator)
     before = np.searchsorted(marks, ends)
     if len(ends):
         each = np.diff(before, prepend=0)
@@ -186,7 +224,9 @@ def _conclude(path: Path, separator: str, head: bytes, tally: _Tally) -> TextFil
         tally.flag(Doubt.FIELDS, tally.separators != tally.fields)
     if {Doubt.QUOTES, Doubt.BLANK_LINE} & set(tally.wrong):
         tally.wrong.pop(Doubt.FIELDS, None)
-    findings = [_finding(path, separator, doubt) for doubt in Doubt if doubt in tally.wrong]
+    if Doubt.QUOTES in tally.wrong:
+        tally.wrong.pop(Doubt.LINE_BREAK, None)
+    findings = _findings(path, separator, tally)
     if head.startswith(_BOM):
         reason = f"{path.name} begins with a byte order mark, which was skipped"
         do = "Nothing, or save the file as UTF-8 without one."
@@ -210,6 +250,7 @@ _REASONS: Final = {
     Doubt.BLANK_LINE: "a blank line",
     Doubt.LINE_ENDS: "a carriage return that does not end a line",
     Doubt.QUOTES: "a quote where none can stand, or one that is never closed",
+    Doubt.LINE_BREAK: "a line break inside quotes, where a stray quote may have swallowed rows",
     Doubt.FIELDS: "a line with more or fewer fields than the header",
 }
 _DO: Final = {
@@ -219,14 +260,39 @@ _DO: Final = {
     Doubt.BLANK_LINE: "Delete blank lines, or export the file again.",
     Doubt.LINE_ENDS: "Save the file with ordinary line ends (LF or CRLF).",
     Doubt.QUOTES: "Export the file again with every quote inside a field doubled.",
+    Doubt.LINE_BREAK: "Take the line breaks out of the fields; or, if they belong there, declare how many"
+    " rows there are in all files, from where they were exported (--expect-rows).",
     Doubt.FIELDS: "Export the file again; a short last line means that it was cut off.",
 }
 
 
-def _finding(path: Path, separator: str, doubt: Doubt) -> Finding:
-    lines = [line for line, found in _offences(path, separator) if found is doubt][:3]
-    first = tuple(Where(file=path.name, line=line) for line in lines)
-    return Finding(doubt=doubt, reason=_REASONS[doubt], do=_DO[doubt], first=first)
+def _findings(path: Path, separator: str, tally: _Tally) -> list[Finding]:
+    lines = _first_lines(path, separator, set(tally.wrong) - {Doubt.LINE_BREAK})
+    lines[Doubt.LINE_BREAK] = tally.broken
+    return [
+        Finding(
+            doubt=doubt,
+            reason=_REASONS[doubt],
+            do=_DO[doubt],
+            first=tuple(Where(file=path.name, line=line) for line in lines[doubt]),
+        )
+        for doubt in Doubt
+        if doubt in tally.wrong
+    ]
+
+
+def _first_lines(path: Path, separator: str, doubts: Collection[Doubt]) -> dict[Doubt, list[int]]:
+    """Where each thing is wrong first; slow, and used only once something is."""
+    lines: dict[Doubt, list[int]] = {doubt: [] for doubt in doubts}
+    missing = set(doubts)
+    for line, doubt in _offences(path, separator) if missing else ():
+        if doubt in missing:
+            lines[doubt].append(line)
+            if len(lines[doubt]) == SHOWN:
+                missing.remove(doubt)
+        if not missing:
+            break
+    return lines
 
 
 def _records(path: Path) -> Iterator[tuple[int, bytes]]:
@@ -252,8 +318,7 @@ def _offences(path: Path, separator: str) -> Iterator[tuple[int, Doubt]]:
         for number, line in enumerate(record.split(b"\n"), start=began):
             yield from ((number, doubt) for doubt in _offences_in(line))
         tally = _Tally(separator=ord(separator))
-        bytes_ = np.frombuffer(record, dtype=np.uint8)
-        _look_with_quotes(bytes_, bytes_ == _QUOTE, tally)
+        _look_with_quotes(np.frombuffer(record, dtype=np.uint8), tally)
         if Doubt.QUOTES in tally.wrong or tally.inside_quotes:
             yield began, Doubt.QUOTES
         elif not record.strip(b"\r\n"):

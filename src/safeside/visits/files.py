@@ -205,6 +205,7 @@ def _open_text(
             findings.append(_no_rows(each.path))
     whole = [each for each in looked if each.columns]
     for each in whole:
+        _require_one_line(each)
         _require_header(each, whole[0], separator)
     return Opened(
         paths=paths,
@@ -217,6 +218,15 @@ def _open_text(
         fingerprint=fingerprint.text(),
         stamps=stamps,
     )
+
+
+def _require_one_line(file: TextFile) -> None:
+    """Refuse a header with line breaks: it may hold rows, whose values no message must repeat."""
+    if any("\n" in name or "\r" in name for name in file.columns):
+        raise BadFile(
+            f"The header of {file.path.name} has a line break inside quotes.",
+            "Look for a stray quote in the first line, or take the line break out of the name.",
+        )
 
 
 def _require_header(file: TextFile, first: TextFile, separator: str) -> None:

@@ -21,6 +21,7 @@ class Doubt(StrEnum):
     BLANK_LINE = "blank line"
     LINE_ENDS = "line ends"
     QUOTES = "quotes"
+    LINE_BREAK = "line break in quotes"
     FIELDS = "fields in a line"
     UNREADABLE = "unreadable file"
     UNUSED_COLUMNS = "columns not used"
@@ -47,8 +48,10 @@ class Doubt(StrEnum):
     PEOPLE = "people"
 
 
-LEGIBLE: Final = (Doubt.CUT_OFF, Doubt.NO_ROWS)
+LEGIBLE: Final = (Doubt.CUT_OFF, Doubt.NO_ROWS, Doubt.LINE_BREAK)
 """What stops a count of a file whose rows can be looked at all the same."""
+SETTLED_BY_ROWS: Final = (Doubt.CUT_OFF, Doubt.LINE_BREAK)
+"""What may have lost rows, and has not if there are as many as were declared."""
 
 
 @dataclass(frozen=True, kw_only=True)
