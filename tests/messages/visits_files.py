@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.messages.visits_acts import GOOD, HEADER, ROWS, Said, raised, tables, two, written
+from tests.messages.visits_acts import GOOD, HEADER, ROWS, Act, Said, raised, tables, two, written
 from tests.visits.making import DAY, places, table
 from tests.visits.plain import Stay
 
 from safeside.errors import BadFile, BadQuestion
-from safeside.visits import count_visits
+from safeside.visits import count_visits, read_places
 from safeside.visits.sources import lost_again
 
 
@@ -22,6 +22,14 @@ def mixed_folder(folder: Path) -> object:
     (folder / "visits.xlsx").write_bytes(b"PK")
     (folder / "visits.csv").write_text(HEADER + GOOD)
     return count_visits(folder, places(), DAY)
+
+
+def listed(content: str) -> Act:
+    def act(folder: Path) -> object:
+        (folder / "places.csv").write_text(content)
+        return read_places(folder / "places.csv")
+
+    return act
 
 
 SAID: Said = {
@@ -192,6 +200,19 @@ SAID: Said = {
         " first at visits.csv line 3.",
         "Take the line breaks out of the fields; or, if they belong there, declare how many rows there are"
         " in all files, from where they were exported (--expect-rows).",
+    ),
+    "a line break in the list of places": (
+        listed('place,name\nbar,"The\ngym,Bar"\n'),
+        BadFile,
+        "A line break inside quotes, where a stray quote may have swallowed rows;"
+        " first at places.csv line 2.",
+        "Take the line breaks out of the list of places, or look for a stray quote.",
+    ),
+    "a list of no places": (
+        listed("place,name\n"),
+        BadFile,
+        "Places.csv has no rows.",
+        "List the places that are to be answered.",
     ),
     "a header of two lines": (
         written(HEADER.replace("end", '"end') + GOOD.replace("\n", '"\n')),

@@ -17,7 +17,7 @@ from safeside.progress import quiet
 from safeside.visits.files import Fingerprint, open_files
 from safeside.visits.ids import place_ids
 from safeside.visits.nearby import did_you_mean
-from safeside.visits.report import Doubt, stop_on
+from safeside.visits.report import of_a_list, stop_on
 from safeside.visits.room import require_room
 
 KNOWN: Final = ("place", "latitude", "longitude", "name", "region", "popularity", "at_most")
@@ -72,8 +72,7 @@ def read_places(source: Any, *, columns: dict[str, str] | None = None, separator
 def _table(source: Any, separator: str) -> pl.DataFrame:
     if isinstance(source, str | Path):
         opened = open_files(source, separator, Fingerprint(None), quiet)
-        # A list that was cut off lacks places, which a count then meets as unknown; no line end is no harm.
-        stop_on(finding for finding in opened.findings if finding.doubt is not Doubt.CUT_OFF)
+        stop_on(of_a_list(opened.findings))
         try:
             return opened.scan().collect()
         except pl.exceptions.PolarsError:

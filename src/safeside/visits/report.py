@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
@@ -125,6 +125,20 @@ def stop_on(findings: Iterable[Finding]) -> None:
     listed = "\n".join(f"  - {finding.sentence()}" for finding in errors)
     advice = "\n".join(f"  - {do}" for do in dict.fromkeys(finding.do for finding in errors))
     raise BadFile(f"People cannot be counted for certain:\n{listed}", f"\n{advice}")
+
+
+def of_a_list(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """What is wrong with the file of a list of places, of which nobody declares a number of rows.
+
+    A list that was cut off lacks places, which a count then meets as unknown; no line end is no harm.
+    """
+    instead = {
+        Doubt.NO_ROWS: "List the places that are to be answered.",
+        Doubt.LINE_BREAK: "Take the line breaks out of the list of places, or look for a stray quote.",
+    }
+    for finding in findings:
+        if finding.doubt is not Doubt.CUT_OFF:
+            yield replace(finding, do=instead.get(finding.doubt, finding.do))
 
 
 def _capital(text: str) -> str:
