@@ -71,6 +71,11 @@ def doubtful_in_window(checks: list[RowCheck]) -> nw.Expr:
     return _any(expr for check in checks for expr in (check.everywhere, check.in_window))
 
 
+def doubtful_if_counted(checks: list[RowCheck]) -> nw.Expr:
+    """What `doubtful_in_window` asks and `doubtful` does not."""
+    return _any(check.in_window for check in checks if check.in_window is not check.everywhere)
+
+
 def _any(questions: Iterable[nw.Expr | None]) -> nw.Expr:
     return reduce(lambda left, right: left | right, (each for each in questions if each is not None))
 
