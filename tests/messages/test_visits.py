@@ -94,6 +94,17 @@ def test_a_file_that_changes(tmp_path: Path) -> None:
     )
 
 
+def test_a_folder_that_changes(tmp_path: Path) -> None:
+    write_parquet(table(ROWS), tmp_path / "visits.parquet")
+    opened = open_paths(tmp_path, VisitFormat(), key=None, progress=quiet)
+    assert opened is not None
+    write_parquet(table(ROWS), tmp_path / "more.parquet")
+    assert said(opened.require_unchanged, BadFile) == (
+        "Files came or went while the visits were read.",
+        "Try again once nothing writes to the folder, or name the files that are meant.",
+    )
+
+
 def test_a_table_whose_pages_are_damaged(tmp_path: Path) -> None:
     path = write_parquet(table(ROWS * 50), tmp_path / "visits.parquet")
     content = bytearray(path.read_bytes())
@@ -101,7 +112,7 @@ def test_a_table_whose_pages_are_damaged(tmp_path: Path) -> None:
     path.write_bytes(content)
     what, do = said(lambda: count_visits(path, places(), DAY), BadFile)
     assert what.startswith("The visits cannot be read to the end (")
-    assert do == "Export the files again; one of them is damaged, cut off, or changed while it was read."
+    assert do == "Export the files again; one of them is damaged or cut off."
 
 
 def test_a_parser_that_loses_rows(tmp_path: Path) -> None:

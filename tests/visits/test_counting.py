@@ -12,7 +12,7 @@ from tests.visits.making import DAY, NOON, PLACES, at, places, table, write_csv,
 from tests.visits.plain import Stay
 
 from safeside.errors import BadFile, BadNumber, BadQuestion
-from safeside.visits import Manifest, VisitFormat, Window, count_visits, read_places
+from safeside.visits import Doubt, Manifest, VisitFormat, Window, count_visits, read_places
 
 HOUR = timedelta(hours=1)
 TICK = timedelta(microseconds=1)
@@ -170,9 +170,10 @@ class TestFiles:
             .with_columns(note=pl.lit('said "hi",\nand left'))
         )
         path = write_csv(frame, tmp_path / "visits.csv")
-        counted = count_visits(path, places(), DAY, VisitFormat(columns="person=patient_id"))
+        known = Manifest(rows=len(self.rows))
+        counted = count_visits(path, places(), DAY, VisitFormat(columns="person=patient_id"), manifest=known)
         assert counted.values[0] == 2
-        assert [found.reason for found in counted.findings] == ["columns not used: note"]
+        assert [found.doubt for found in counted.findings] == [Doubt.LINE_BREAK, Doubt.UNUSED_COLUMNS]
 
     def test_one_column_type_in_all_files(self, tmp_path: Path) -> None:
         write_parquet(table(self.rows), tmp_path / "a.parquet")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import hashlib
 import os
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,11 @@ from safeside.visits.report import LEGIBLE, Doubt, Finding
 _TEXT: Final = (".csv", ".tsv", ".txt")
 _TABLE: Final = (".parquet", ".pq")
 _MAGIC: Final = b"PAR1"
+_TICK: Final = 12_000_000
+_COARSE: Final = 2_000_000_000
+"""Nanoseconds within which two changes of a file may bear the same time: on disks of today, and on such as
+keep whole seconds only.
+"""
 
 
 class Fingerprint:
@@ -56,10 +62,46 @@ def _short(key: bytes) -> bytes:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Stamp:
+    """Which file a name leads to, and when it was last changed in any way, its own times included."""
+
+    size: int
+    modified: int
+    changed: int
+    file: int
+    device: int
+
+    def unsure(self) -> int:
+        """For how many nanoseconds more a change would not show, because it would bear the same time."""
+        whole = not (self.modified % 10**9 or self.changed % 10**9)
+        grain = _COARSE if whole else _TICK
+        return max(0, min(grain, max(self.modified, self.changed) + grain - time.time_ns()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """The files that were meant, as they were when nobody had read them yet."""
+
+    given: tuple[str | Path, ...]
+    paths: tuple[Path, ...]
+    stamps: tuple[Stamp, ...]
+
+    def require_unchanged(self) -> None:
+        """Refuse files that were written to, exchanged or joined by others while they were read."""
+        if self.stamps != tuple(_stamp(path) for path in self.paths):
+            raise BadFile("A file changed while it was read.", "Try again once nothing writes to the files.")
+        if self.paths != expand(self.given):
+            raise BadFile(
+                "Files came or went while the visits were read.",
+                "Try again once nothing writes to the folder, or name the files that are meant.",
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
 class Opened:
     """Files that exist, are of one kind, and whose columns are known."""
 
-    paths: tuple[Path, ...]
+    found: Found
     text: bool
     separator: str
     columns: tuple[str, ...]
@@ -67,7 +109,11 @@ class Opened:
     rows: int
     findings: tuple[Finding, ...]
     fingerprint: str | None
-    stamps: tuple[tuple[int, int], ...]
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The files, in order."""
+        return self.found.paths
 
     def scan(self, only: Path | None = None) -> pl.LazyFrame:
         """The rows of all files, or of one, not yet read."""
@@ -97,30 +143,38 @@ class Opened:
         return [finding for finding in self.findings if finding.stops and finding.doubt not in LEGIBLE]
 
     def require_unchanged(self) -> None:
-        """Refuse files that were written to while they were read."""
-        if self.stamps != tuple(_stamp(path) for path in self.paths):
-            raise BadFile("A file changed while it was read.", "Try again once nothing writes to the files.")
+        """Refuse what was read of files that changed meanwhile."""
+        self.found.require_unchanged()
 
 
 def open_files(
     visits: str | Path | Iterable[str | Path], separator: str, fingerprint: Fingerprint, progress: Progress
 ) -> Opened:
     """Look at every file once, and open them all."""
-    paths = expand(visits)
-    stamps = tuple(_stamp(path) for path in paths)
+    found = _find((visits,) if isinstance(visits, str | Path) else tuple(visits))
     try:
-        kinds = {_is_text(path) for path in paths}
+        kinds = {_is_text(path) for path in found.paths}
         if len(kinds) > 1:
             raise BadQuestion("Some of the files are text and some are Parquet.", "Give files of one kind.")
         open_ = _open_text if kinds == {True} else _open_tables
-        return open_(paths, separator, fingerprint, progress, stamps)
+        return open_(found, separator, fingerprint, progress)
     except OSError as error:
         _unopened(error)
 
 
-def expand(visits: str | Path | Iterable[str | Path]) -> tuple[Path, ...]:
+def _find(given: tuple[str | Path, ...]) -> Found:
+    """The files meant, once a change of any of them would show."""
+    paths = expand(given)
+    found = Found(given=given, paths=paths, stamps=tuple(_stamp(path) for path in paths))
+    unsure = max(stamp.unsure() for stamp in found.stamps)
+    if unsure:
+        time.sleep(unsure / 10**9)
+        found.require_unchanged()
+    return found
+
+
+def expand(given: Iterable[str | Path]) -> tuple[Path, ...]:
     """The files meant by paths, globs and directories, each once, in order."""
-    given = [visits] if isinstance(visits, str | Path) else list(visits)
     paths: list[Path] = []
     for each in given:
         if "://" in str(each):
@@ -170,12 +224,18 @@ def _unopened(error: OSError) -> NoReturn:
     ) from None
 
 
-def _stamp(path: Path) -> tuple[int, int]:
+def _stamp(path: Path) -> Stamp:
     try:
         status = path.stat()
     except OSError as error:
         _unopened(error)
-    return status.st_size, status.st_mtime_ns
+    return Stamp(
+        size=status.st_size,
+        modified=status.st_mtime_ns,
+        changed=status.st_ctime_ns,
+        file=status.st_ino,
+        device=status.st_dev,
+    )
 
 
 def _is_text(path: Path) -> bool:
@@ -186,16 +246,10 @@ def _is_text(path: Path) -> bool:
         return stream.read(4) != _MAGIC
 
 
-def _open_text(
-    paths: tuple[Path, ...],
-    separator: str,
-    fingerprint: Fingerprint,
-    progress: Progress,
-    stamps: tuple[tuple[int, int], ...],
-) -> Opened:
+def _open_text(found: Found, separator: str, fingerprint: Fingerprint, progress: Progress) -> Opened:
     looked: list[TextFile] = []
-    for path, (size, _) in zip(paths, stamps, strict=True):
-        fingerprint.file(size)
+    for path, stamp in zip(found.paths, found.stamps, strict=True):
+        fingerprint.file(stamp.size)
         looked.append(inspect_text(path, separator, feed=fingerprint.feed, progress=progress))
     findings = [finding for each in looked for finding in each.findings]
     for each in looked:
@@ -208,7 +262,7 @@ def _open_text(
         _require_one_line(each)
         _require_header(each, whole[0], separator)
     return Opened(
-        paths=paths,
+        found=found,
         text=True,
         separator=separator,
         columns=whole[0].columns if whole else (),
@@ -216,7 +270,6 @@ def _open_text(
         rows=sum(each.records for each in looked),
         findings=tuple(findings),
         fingerprint=fingerprint.text(),
-        stamps=stamps,
     )
 
 
@@ -251,27 +304,21 @@ def _require_header(file: TextFile, first: TextFile, separator: str) -> None:
             )
 
 
-def _open_tables(
-    paths: tuple[Path, ...],
-    separator: str,
-    fingerprint: Fingerprint,
-    progress: Progress,
-    stamps: tuple[tuple[int, int], ...],
-) -> Opened:
+def _open_tables(found: Found, separator: str, fingerprint: Fingerprint, progress: Progress) -> Opened:
     findings: list[Finding] = []
     types: list[dict[str, pl.DataType]] = []
     rows = 0
-    for path, (size, _) in zip(paths, stamps, strict=True):
-        fingerprint.file(size)
+    for path, stamp in zip(found.paths, found.stamps, strict=True):
+        fingerprint.file(stamp.size)
         if fingerprint.feed is not None:
-            _feed(path, size, fingerprint.feed, progress)
-        types.append(_schema(path, size))
+            _feed(path, stamp.size, fingerprint.feed, progress)
+        types.append(_schema(path, stamp.size))
         here = _row_count(path)
         rows += here
         if not here:
             findings.append(_no_rows(path))
     return Opened(
-        paths=paths,
+        found=found,
         text=False,
         separator=separator,
         columns=tuple(types[0]),
@@ -279,7 +326,6 @@ def _open_tables(
         rows=rows,
         findings=tuple(findings),
         fingerprint=fingerprint.text(),
-        stamps=stamps,
     )
 
 

@@ -284,10 +284,17 @@ def reading(opened: Opened | None) -> Iterator[None]:
     """Turn an engine's failure into a refusal; its own words are dropped, because they quote the data."""
     try:
         yield
+    except BadFile:
+        # What is wrong with a file that changed meanwhile may be wrong with neither of its states.
+        if opened is not None:
+            opened.require_unchanged()
+        raise
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        if opened is not None:
+            opened.require_unchanged()
         raise BadFile(
             f"The visits cannot be read to the end ({type(error).__name__}).",
-            "Export the files again; one of them is damaged, cut off, or changed while it was read.",
+            "Export the files again; one of them is damaged or cut off.",
         ) from None
     except Exception as error:
         if type(error).__module__.partition(".")[0] not in _ENGINES:
