@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from safeside.cli.main import build
@@ -38,3 +39,28 @@ def test_without_it_every_fix_counts(files: list[str]) -> None:
 def test_a_stay_of_no_time_is_refused(files: list[str]) -> None:
     with pytest.raises(BadQuestion, match="at least 1 minute"):
         CliRunner().invoke(build(), ["check", *files, "--stays-at-least", "0"], catch_exceptions=False)
+
+
+@pytest.mark.parametrize("command", ["check", "publish"])
+def test_both_commands_know_every_declaration(command: str) -> None:
+    known = typer.main.get_command(build()).commands[command].params
+    declared = {name for option in known for name in option.opts}
+    assert {"--trust-ids", "--trust-times", "--trust-places", "--trust-coordinates"} <= declared
+
+
+def test_what_is_trusted_is_said(tmp_path: Path) -> None:
+    (tmp_path / "places.csv").write_text("place\nBar\n")
+    (tmp_path / "visits.csv").write_text(
+        "person,place,start,end\n"
+        "ana,bar,2024-03-03T10:00:00Z,2024-03-03T11:00:00Z\n"
+        "ben,Bar,1970-03-03T10:00:00Z,1970-03-03T11:00:00Z\n"
+    )
+    files = [str(tmp_path / "visits.csv"), "--places", str(tmp_path / "places.csv")]
+    done = CliRunner().invoke(build(), ["check", *files, "--exclude-unknown-places"])
+    assert done.exit_code == 1
+    trusting = ["--exclude-unknown-places", "--trust-times", "--trust-places"]
+    done = CliRunner().invoke(build(), ["check", *files, *trusting])
+    said = " ".join(done.output.split())
+    assert done.exit_code == 0, said
+    assert "Times in 1970, before 1900 or after 2199 are taken as they are written." in said
+    assert "only in zeros, blanks or capitals is another place." in said

@@ -50,7 +50,8 @@ SAID: Said = {
         mixed_folder,
         BadFile,
         "{folder} also holds visits.xlsx, which is neither CSV nor Parquet by its name.",
-        "Unpack, rename or remove it, or give a pattern for the files meant (folder/*.csv).",
+        "If the rest is all that is meant, give '{folder}/*.csv' instead of the folder;"
+        " otherwise unpack or rename what is missing.",
     ),
     "far away": (
         lambda _: count_visits("s3://bucket/visits.csv", places(), DAY),

@@ -103,14 +103,16 @@ SAID: Said = {
         row(f"ben,bar,1024-03-03T10:00:00Z,{END}"),
         BadFile,
         "Column start: a time before 1900 or after 2199 (1 row); first at visits.csv line 3.",
-        "Check the format and the unit of the times.",
+        "Check the format and the unit of the times, or declare that they are right as they are"
+        " (--trust-times).",
     ),
     "a mistaken unit": (
         written(f"{HEADER}ana,bar,1709460000,1709460000\n", time_format="epoch-ms"),
         BadFile,
         "Column end: a time in 1970, as numbers become whose unit was mistaken (1 row);"
         " first at visits.csv line 2.",
-        "Check the unit (--time-format epoch-s); if they are real, leave visits of 1970 out.",
+        "Check the unit (--time-format epoch-s), or declare that they are right as they are"
+        " (--trust-times).",
     ),
     "a skipped time": (
         lambda _: count_visits(
@@ -176,7 +178,7 @@ SAID: Said = {
         declared(table([*ROWS, Stay("ben", "GYM", DAY.start, DAY.end)]), exclude_unknown_places=True),
         BadFile,
         "Column place: 1 place differs from a listed place only in zeros, blanks or capitals.",
-        "Write them as the list does; if they are other places, give them names that tell them apart.",
+        "Write them as the list does, or declare that they are other places (--trust-places).",
     ),
     "two places": (
         declared(table([*ROWS, Stay("ana", "gym", DAY.start, DAY.end)]), NOON),

@@ -121,7 +121,8 @@ def test_no_file_in_a_folder_is_passed_over(tmp_path: Path, name: str) -> None:
     visits_in(tmp_path / "deep" / name, "ben")
     with pytest.raises(BadFile, match=f"also holds {name}, which is neither CSV nor Parquet") as refused:
         bar(tmp_path)
-    assert "pattern" in refused.value.do
+    assert f"give '{tmp_path}/*.csv' instead of the folder" in refused.value.do
+    assert bar(f"{tmp_path}/*.csv") == 1
 
 
 def test_markers_of_an_export_are_passed_over(tmp_path: Path) -> None:

@@ -70,6 +70,8 @@ def publish(
     separator: visit.Separator = ",",
     exclude_unknown_places: visit.ExcludeUnknown = False,
     trust_ids: visit.TrustIds = False,
+    trust_times: visit.TrustTimes = False,
+    trust_places: visit.TrustPlaces = False,
     trust_coordinates: visit.TrustCoordinates = False,
     expect_files: visit.ExpectFiles = None,
     expect_rows: visit.ExpectRows = None,
@@ -141,6 +143,8 @@ def publish(
         stays_at_least=stays_at_least,
         separator=separator,
         trust_ids=trust_ids,
+        trust_times=trust_times,
+        trust_places=trust_places,
         trust_coordinates=trust_coordinates,
     )
     with prepare(

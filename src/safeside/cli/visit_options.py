@@ -54,6 +54,20 @@ TrustIds = Annotated[
         "--trust-ids", help="Identifiers that look rounded or shortened are right.", rich_help_panel=PANEL
     ),
 ]
+TrustTimes = Annotated[
+    bool,
+    typer.Option(
+        "--trust-times", help="Times in 1970, before 1900 or after 2199 are right.", rich_help_panel=PANEL
+    ),
+]
+TrustPlaces = Annotated[
+    bool,
+    typer.Option(
+        "--trust-places",
+        help="Places spelt almost like a listed one are others; with --exclude-unknown-places.",
+        rich_help_panel=PANEL,
+    ),
+]
 TrustCoordinates = Annotated[
     bool,
     typer.Option(
@@ -84,6 +98,8 @@ def visit_format(
     stays_at_least: int | None,
     separator: str,
     trust_ids: bool,
+    trust_times: bool,
+    trust_places: bool,
     trust_coordinates: bool,
 ) -> VisitFormat:
     """What was said on the command line, and for the rest what safeside.toml says."""
@@ -97,5 +113,7 @@ def visit_format(
         at_least=None if stays_at_least is None else StayRule(minutes=stays_at_least),
         separator=separator,
         trust_ids=trust_ids,
+        trust_times=trust_times,
+        trust_places=trust_places,
         trust_coordinates=trust_coordinates,
     )

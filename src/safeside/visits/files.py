@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import hashlib
 import os
+import shlex
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -200,6 +201,7 @@ def _inside(folder: Path) -> list[Path]:
     table stops the work, unless its name says that it is not meant to be read (_SUCCESS, .crc files).
     """
     found: list[Path] = []
+    others: list[str] = []
     seen: set[Path] = set()
     for root, folders, names in os.walk(folder, onerror=_unopened, followlinks=True):
         here = Path(root).resolve()
@@ -209,13 +211,26 @@ def _inside(folder: Path) -> list[Path]:
         seen.add(here)
         known = [name for name in names if Path(name).suffix.lower() in _TEXT + _TABLE]
         found += [Path(root, name) for name in known]
-        other = [name for name in set(names).difference(known) if name[0] not in "._"]
-        if other:
-            raise BadFile(
-                f"{folder} also holds {min(other)}, which is neither CSV nor Parquet by its name.",
-                "Unpack, rename or remove it, or give a pattern for the files meant (folder/*.csv).",
-            )
+        others += [name for name in set(names).difference(known) if name[0] not in "._"]
+    if others:
+        more = "" if len(others) == 1 else f" and {len(others) - 1:,} more"
+        are, by = ("is", "its name") if len(others) == 1 else ("are", "their names")
+        raise BadFile(
+            f"{folder} also holds {min(others)}{more}, which {are} neither CSV nor Parquet by {by}.",
+            f"If the rest is all that is meant, give {_pattern(folder, found)} instead of the folder;"
+            " otherwise unpack or rename what is missing.",
+        )
     return found
+
+
+def _pattern(folder: Path, files: list[Path]) -> str:
+    """What to write for exactly these files, as a shell takes it."""
+    suffixes = {file.suffix for file in files}
+    for between in ("", "**/") if len(suffixes) == 1 else ():
+        pattern = f"{glob.escape(str(folder))}/{between}*{min(suffixes)}"
+        if sorted(map(Path, glob.glob(pattern, recursive=True))) == sorted(files):  # noqa: PTH207
+            return shlex.quote(pattern)
+    return "the files by their names"
 
 
 def _unopened(error: OSError) -> NoReturn:

@@ -100,6 +100,8 @@ class VisitFormat:
     move_states: tuple[str, ...] = ("MOVE",)
     separator: str = ","
     trust_ids: bool = False
+    trust_times: bool = False
+    trust_places: bool = False
     trust_coordinates: bool = False
 
     def __post_init__(self) -> None:

@@ -130,7 +130,7 @@ def unknown_places(source: Source, places: Places, unknown: Iterable[str], progr
 
 def almost_listed(source: Source, places: Places, unknown: Iterable[str]) -> list[Finding]:
     """Places that would be left out as unknown although they are, but for their spelling, on the list."""
-    alike = _alike(list(unknown), places)
+    alike = 0 if source.declared.trust_places else _alike(list(unknown), places)
     if not alike:
         return []
     places_differ = "place differs" if alike == 1 else "places differ"
@@ -139,7 +139,7 @@ def almost_listed(source: Source, places: Places, unknown: Iterable[str]) -> lis
             doubt=Doubt.UNKNOWN_PLACE,
             column=source.roles.columns["place"],
             reason=f"{alike:,} {places_differ} from a listed place only in zeros, blanks or capitals",
-            do="Write them as the list does; if they are other places, give them names that tell them apart.",
+            do="Write them as the list does, or declare that they are other places (--trust-places).",
         )
     ]
 

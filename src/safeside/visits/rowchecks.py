@@ -28,6 +28,7 @@ from safeside.visits.window import Window
 _TRUST: Final = (
     "Correct the rows or the mapping, or declare that they are right as they are (--trust-coordinates)."
 )
+_REAL: Final = "or declare that they are right as they are (--trust-times)."
 _BOX_MARGIN: Final = 2.0
 """Degrees around the listed places within which a fix is not suspected of being swapped."""
 
@@ -141,24 +142,25 @@ def _when(source: Source, window: Window | None) -> Iterator[RowCheck]:
             yield from _text_times(source, role)
         else:
             yield _missing(role, column.is_null(), everywhere=True)
-        if role != "end":
+        if role != "end" and not source.declared.trust_times:
             odd = implausible(clock, column)
             yield RowCheck(
                 doubt=Doubt.IMPLAUSIBLE,
                 role=role,
                 wrong=odd & ~column.is_null(),
                 reason="a time before 1900 or after 2199",
-                do="Check the format and the unit of the times.",
+                do=f"Check the format and the unit of the times, {_REAL}",
                 everywhere=odd if role in source.texts or isinstance(clock, Epoch) else None,
             )
-        if role == source.roles.times[-1] and (window is None or window.start >= AFTER_1970):
+        later = window is None or window.start >= AFTER_1970
+        if role == source.roles.times[-1] and later and not source.declared.trust_times:
             mistaken = unit_mistaken(clock, column)
             yield RowCheck(
                 doubt=Doubt.IMPLAUSIBLE,
                 role=role,
                 wrong=mistaken,
                 reason="a time in 1970, as numbers become whose unit was mistaken",
-                do="Check the unit (--time-format epoch-s); if they are real, leave visits of 1970 out.",
+                do=f"Check the unit (--time-format epoch-s), {_REAL}",
                 everywhere=mistaken if role in source.texts or isinstance(clock, Epoch) else None,
             )
         moments = () if window is None else (window.start, window.end)

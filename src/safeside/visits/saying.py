@@ -19,6 +19,12 @@ def exclusions(source: Source, *, exclude_unknown_places: bool) -> tuple[str, ..
         said.append(f"Only records in state {' or '.join(declared.stay_states)} are counted.")
     if declared.trust_ids and source.text_persons:
         said.append("Identifiers that look rounded or shortened are taken as they are written.")
+    if declared.trust_times:
+        said.append("Times in 1970, before 1900 or after 2199 are taken as they are written.")
+    if declared.trust_places and exclude_unknown_places and source.roles.where is Form.PLACES:
+        said.append(
+            "A place that differs from a listed one only in zeros, blanks or capitals is another place."
+        )
     if declared.trust_coordinates and source.roles.where is Form.COORDINATES:
         said.append("Coordinates that look unknown or exchanged are taken as they are written.")
     return tuple(said)
