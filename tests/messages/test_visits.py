@@ -122,7 +122,7 @@ def test_a_parser_that_loses_rows(tmp_path: Path) -> None:
     source = open_visits(path, opened, VisitFormat())
     require_all_rows(source, 1)
     assert said(lambda: require_all_rows(source, 0), BadFile) == (
-        "The files hold 1 rows, and 0 were read.",
+        "The files hold 1 row, and 0 were read.",
         "Export the files again, without line breaks or quotes inside fields.",
     )
 

@@ -93,13 +93,13 @@ SAID: Said = {
         written((HEADER + GOOD).replace(",", ";")),
         BadFile,
         "visits.csv has one column when split at ,.",
-        "Declare the separator: ;.",
+        "Declare the separator (--separator ';').",
     ),
     "tabs": (
         written((HEADER + GOOD).replace(",", "\t")),
         BadFile,
         "visits.csv has one column when split at ,.",
-        "Declare the separator: a tab.",
+        "Declare the separator (--separator tab).",
     ),
     "an empty table": (
         written(b"", "visits.parquet"),

@@ -48,7 +48,7 @@ SAID: Said = {
     "files of a dataframe": (
         lambda _: count_visits(table(ROWS), places(), DAY, manifest=Manifest(files=1)),
         BadFile,
-        "1 files are declared, and the visits are a dataframe.",
+        "1 file is declared, and the visits are a dataframe.",
         "Leave the number of files out.",
     ),
     "text in a database": (

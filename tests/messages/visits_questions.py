@@ -113,8 +113,8 @@ SAID: Said = {
     "a separator": (
         lambda _: VisitFormat(separator=";;"),
         BadQuestion,
-        "The separator is not one character.",
-        "Give one character, such as ; or a tab.",
+        "The separator is not one plain character.",
+        "Give one, such as ; or |, or the word tab.",
     ),
     "radius and cells": (
         lambda _: VisitFormat(radius=1, h3_resolution=9),

@@ -41,7 +41,7 @@ def made(make: Callable[[], object]) -> Act:
 
 
 START, END = "2024-03-03T10:00:00Z", "2024-03-03T11:00:00Z"
-AGAIN = "Give every row a {}; a row without one cannot be placed in or out of the count."
+AGAIN = "Give every row {}; a row without one cannot be placed in or out of the count."
 TRUST = "Correct the rows or the mapping, or declare that they are right as they are (--trust-coordinates)."
 ROOM = "List public venues only, so that everybody could have been at none of them."
 LIST = "Correct the list: every place once, each with its identifier."
@@ -57,13 +57,13 @@ SAID: Said = {
         row(f"ben,,{START},{END}"),
         BadFile,
         "Column place: no place (1 row); first at visits.csv line 3.",
-        AGAIN.format("place"),
+        AGAIN.format("a place"),
     ),
     "no end": (
         row(f"ben,bar,{START},"),
         BadFile,
         "Column end: no end (1 row); first at visits.csv line 3.",
-        AGAIN.format("end"),
+        AGAIN.format("an end"),
     ),
     "rounded": (
         row(f"1E+5,bar,{START},{END}"),
@@ -154,6 +154,25 @@ SAID: Said = {
         "Column latitude: degrees that no place on Earth has (1 row); first at visits.csv line 3.",
         "Check which column is which.",
     ),
+    "an accuracy below zero": (
+        lambda _: count_visits(
+            pl.DataFrame({"person": ["a"], "latitude": [35.68], "longitude": [139.76]}).with_columns(
+                accuracy=-1.0, time=pl.lit(NOON.start)
+            ),
+            read_places(POINTS),
+            DAY,
+            VisitFormat(radius=50, hold="1h"),
+        ),
+        BadFile,
+        "Column accuracy: an accuracy below 0 m (1 row); first at row 1.",
+        "Give every fix an accuracy in metres, large enough where it is not known.",
+    ),
+    "one declared": (
+        declared(table(ROWS * 3), manifest=Manifest(rows=1)),
+        BadFile,
+        "1 row is declared, and there are 3.",
+        "Find out which rows are missing or too many, or correct the declaration.",
+    ),
     "the origin": (
         fix("ben,0,0"),
         BadFile,
@@ -206,13 +225,13 @@ SAID: Said = {
     "other rows": (
         declared(table(ROWS), manifest=Manifest(rows=2)),
         BadFile,
-        "2 rows are declared, and there are 1.",
+        "2 rows are declared, and there is 1.",
         "Find out which rows are missing or too many, or correct the declaration.",
     ),
     "other people": (
         declared(table(ROWS), manifest=Manifest(people=3000)),
         BadFile,
-        "3,000 people are declared, and there are 1.",
+        "3,000 people are declared, and there is 1.",
         "Find out which people are missing or too many, or correct the declaration.",
     ),
     # The list of places

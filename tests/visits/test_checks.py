@@ -7,12 +7,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.visits import plain
-from tests.visits.making import DAY, NOON, PLACES, places, table, write_parquet
-from tests.visits.plain import Stay
+from tests.visits.making import DAY, PLACES
 
 from safeside.errors import BadFile
-from safeside.visits import Doubt, Manifest, VisitFormat, Window, check_visits, count_visits, read_places
+from safeside.visits import Doubt, VisitFormat, Window, check_visits, count_visits, read_places
 
 HEADER = "person,place,start,end\n"
 GOOD = "ana,bar,2024-03-03T10:00:00Z,2024-03-03T11:00:00Z\n"
@@ -40,6 +38,7 @@ def with_times(start: str, end: str) -> str:
 
 
 FIXES = "person,latitude,longitude,time\nana,35.68,139.76,2024-03-03T10:00:00Z\n"
+ACCURATE = b"person,latitude,longitude,accuracy,time\nana,35.68,139.76,8.5,2024-03-03T10:00:00Z\n"
 RADIUS = VisitFormat(radius=50, hold="1h")
 MOVEMENT = "person,place,time,state\nana,bar,2024-03-03T10:00:00Z,STAY\n"
 HELD = VisitFormat(hold="1h")
@@ -147,6 +146,14 @@ CASES = {
         (FIXES + "ben,50.0,8.0,2024-03-03T10:00:00Z\n" + "chi,50.0,8.0,2024-03-03T10:00:00Z\n").encode(),
         4,
         "latitude",
+        RADIUS,
+    ),
+    "an accuracy below zero": Case(
+        Doubt.RANGE,
+        ACCURATE.replace(b"8.5", b"-1"),
+        ACCURATE,
+        2,
+        "accuracy",
         RADIUS,
     ),
     "nowhere": Case(
@@ -294,114 +301,3 @@ def test_what_is_wrong_is_never_quoted(tmp_path: Path, name: str) -> None:
         if len(value) > 2
     }
     assert not [value for value in values if value in said and value not in ("STAY", "MOVE")]
-
-
-def test_two_places_at_once(tmp_path: Path) -> None:
-    path = tmp_path / "visits.csv"
-    path.write_bytes(rows(GOOD, GOOD.replace("bar", "gym")))
-    inside = Window.parse("2024-03-03T10:30Z")
-    assert [found.doubt for found in check_visits(path, places(), inside).errors] == [Doubt.TWO_PLACES]
-    with pytest.raises(BadFile, match="two places at the instant"):
-        count_visits(path, places(), inside)
-    later = Window.parse("2024-03-03T11:30Z")
-    assert check_visits(path, places(), later).fine
-    day = check_visits(path, places(), DAY)
-    assert day.fine
-    assert [found.doubt for found in day.notes] == [Doubt.OVERLAP]
-
-
-def test_ids_are_looked_at_where_they_count(tmp_path: Path) -> None:
-    """Counting looks at who is in the window; a check looks at everybody."""
-    path = tmp_path / "visits.csv"
-    path.write_bytes(rows(GOOD, ALSO.replace("2024-03-03", "2024-02-03").replace("ben", "NULL")))
-    assert count_visits(path, places(), DAY).values.tolist() == [1, 0, 0, 0, 0]
-    assert [found.doubt for found in check_visits(path, places(), DAY).errors] == [Doubt.NOT_AN_ID]
-
-
-def test_times_are_looked_at_everywhere(tmp_path: Path) -> None:
-    path = tmp_path / "visits.csv"
-    path.write_bytes(
-        rows(GOOD, ALSO.replace("2024-03-03T11", "2023-03-03T11").replace("2024-03-03T10", "20x3-03-03T10"))
-    )
-    with pytest.raises(BadFile, match=r"[Cc]olumn start"):
-        count_visits(path, places(), DAY)
-
-
-def test_the_declared_number_of_rows_settles_a_missing_line_end(tmp_path: Path) -> None:
-    path = tmp_path / "visits.csv"
-    path.write_bytes(rows(GOOD, ALSO)[:-1])
-    counted = count_visits(path, places(), DAY, manifest=Manifest(rows=2))
-    assert counted.values.sum() == 2
-    assert [found.doubt for found in counted.findings] == [Doubt.CUT_OFF]
-    assert check_visits(path, places(), DAY, manifest=Manifest(rows=2)).fine
-    with pytest.raises(BadFile, match="cut off"):
-        count_visits(path, places(), DAY, manifest=Manifest(rows=3))
-
-
-def test_no_rows_may_be_declared(tmp_path: Path) -> None:
-    path = tmp_path / "visits.csv"
-    path.write_bytes(rows())
-    declared = VisitFormat(timezone="UTC")
-    assert count_visits(path, places(), DAY, declared, manifest=Manifest(rows=0)).values.sum() == 0
-    assert check_visits(path, places(), DAY, declared, manifest=Manifest(rows=0)).fine
-
-
-def test_rows_of_tables_are_numbered(tmp_path: Path) -> None:
-    good = Stay("ana", "bar", DAY.start, DAY.end)
-    write_parquet(table([good, good]), tmp_path / "a.parquet")
-    write_parquet(table([good, Stay("", "bar", DAY.start, DAY.end)]), tmp_path / "b.parquet")
-    with pytest.raises(BadFile, match=r"no person \(1 row\); first at b.parquet row 2"):
-        count_visits(tmp_path, places(), DAY)
-
-
-def test_lines_are_those_of_an_editor(tmp_path: Path) -> None:
-    """Records that span lines do not shift the numbers."""
-    path = tmp_path / "visits.csv"
-    header = "note,person,place,start,end\n"
-    path.write_bytes(
-        (header + '"two\nlines",' + GOOD + '"x",' + GOOD + "y," + ALSO.replace("ben", "")).encode()
-    )
-    (found,) = check_visits(path, places(), manifest=Manifest(rows=3)).errors
-    assert [str(where) for where in found.first] == ["visits.csv line 5"]
-
-
-def test_only_the_first_rows_are_listed(tmp_path: Path) -> None:
-    path = tmp_path / "visits.csv"
-    path.write_bytes(rows(*[GOOD.replace("ana", "")] * 9))
-    (found,) = check_visits(path, places()).errors
-    assert found.rows == 9
-    assert [where.line for where in found.first] == [2, 3, 4]
-
-
-def test_everything_is_reported_at_once(tmp_path: Path) -> None:
-    path = tmp_path / "visits.csv"
-    path.write_bytes(
-        rows(GOOD.replace("ana", ""), ALSO.replace("11:00", "09:00"), ALSO.replace("gym", "?"))[:-1]
-    )
-    found = {finding.doubt for finding in check_visits(path, places(), NOON).errors}
-    assert found == {Doubt.MISSING, Doubt.REVERSED, Doubt.UNKNOWN_PLACE, Doubt.CUT_OFF}
-
-
-def test_a_clean_check_says_what_there_is(tmp_path: Path) -> None:
-    path = tmp_path / "visits.csv"
-    path.write_bytes(rows(GOOD, ALSO, GOOD))
-    report = check_visits(path, places(), DAY)
-    assert report.fine
-    assert (report.files, report.rows, report.people, report.most_places_per_person) == (1, 3, 2, 1)
-    assert report.findings == ()
-
-
-def test_nobody_in_the_window_is_noted(tmp_path: Path) -> None:
-    path = tmp_path / "visits.csv"
-    path.write_bytes(rows(GOOD))
-    report = check_visits(path, places(), Window.parse("2025-03-03", "Asia/Tokyo"))
-    assert [found.doubt for found in report.notes] == [Doubt.NOBODY]
-
-
-def test_what_stops_at_nothing_counts_everybody(tmp_path: Path) -> None:
-    """Trusting identifiers changes what is said, not what is counted."""
-    path = tmp_path / "visits.csv"
-    path.write_bytes(rows(GOOD.replace("ana", "1E5"), ALSO.replace("ben", "NA").replace("gym", "bar")))
-    counted = count_visits(path, places(), DAY, VisitFormat(trust_ids=True))
-    stays = [Stay(who, "bar", DAY.start, DAY.end) for who in ("1E5", "NA")]
-    assert counted.values.tolist() == plain.count(stays, PLACES, DAY)

@@ -13,6 +13,7 @@ from safeside.cli import visit_options as visit
 from safeside.cli.config import read_config
 from safeside.cli.console import VIOLATION, out, print_json, spinner
 from safeside.visits import Finding, Manifest, Report, Window, check_visits, read_places
+from safeside.visits.report import amount
 
 
 def register(app: typer.Typer) -> None:
@@ -86,9 +87,9 @@ def check(
 
 
 def _show(report: Report) -> None:
-    about = [] if report.rows is None else [f"{report.rows:,} rows"]
-    about += [] if report.people is None else [f"{report.people:,} people"]
-    files = f"{report.files:,} file{'' if report.files == 1 else 's'}"
+    about = [] if report.rows is None else [amount(report.rows, "row", "rows")]
+    about += [] if report.people is None else [amount(report.people, "person", "people")]
+    files = amount(report.files, "file", "files")
     out.print(f"Looked at {files}: {', '.join(about)}.", markup=False)
     for title, findings in (("Wrong", report.errors), ("Note", report.notes)):
         for finding in findings:

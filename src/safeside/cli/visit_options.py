@@ -39,7 +39,9 @@ StayMinutes = Annotated[
         rich_help_panel=PANEL,
     ),
 ]
-Separator = Annotated[str, typer.Option(help="Of CSV files.", rich_help_panel=PANEL)]
+Separator = Annotated[
+    str, typer.Option(help="Of the fields in CSV files: one character, or tab.", rich_help_panel=PANEL)
+]
 ExcludeUnknown = Annotated[
     bool,
     typer.Option(

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import narwhals as nw
 import polars as pl
 
 from safeside.progress import Progress, quiet
@@ -14,9 +13,10 @@ from safeside.visits import counting
 from safeside.visits.engines import collect
 from safeside.visits.format import Manifest, VisitFormat, When
 from safeside.visits.format import Where as Form
+from safeside.visits.ids import people as all_people
 from safeside.visits.locating import almost_listed, flags, locate, unknown_places
 from safeside.visits.places import Places
-from safeside.visits.report import Doubt, Finding, Report
+from safeside.visits.report import Doubt, Finding, Report, amount
 from safeside.visits.rowchecks import row_checks, touches
 from safeside.visits.saying import describe, exclusions
 from safeside.visits.sources import Source, open_paths, open_visits, reading
@@ -74,7 +74,7 @@ def _survey(
 ) -> tuple[list[Finding], int, int]:
     """One pass over all rows: every question, the places there are, and how many rows and people."""
     checks = row_checks(source, places, window)
-    totals = [parsed_rows(), nw.col("person").n_unique().alias("people")]
+    totals = [parsed_rows(), all_people(source.types["person"]).alias("people")]
     queries = [source.frame.select(*flags(source, checks), *totals)]
     if source.roles.where is Form.PLACES:
         queries.append(source.frame.select("place").unique())
@@ -89,7 +89,7 @@ def _survey(
             findings.append(unknown_places(source, places, unknown, progress))
         else:
             findings += almost_listed(source, places, unknown)
-    return findings, int(seen["rows"].item()), int(seen["people"].item())
+    return findings, int(seen["rows"].item()), int(seen["people"].item() or 0)
 
 
 def _ask(
@@ -118,16 +118,25 @@ def _overlaps(source: Source, window: Window, progress: Progress) -> list[Findin
     """
     stays = source.frame.filter(touches(source, window)).select("person", "place", "start", "end")
     (found,) = collect([stays], progress, "Looking for overlapping stays")
-    found = found.sort("person", "start")
-    same = pl.col("person") == pl.col("person").shift(1)
-    overlap = (
-        same & (pl.col("place") != pl.col("place").shift(1)) & (pl.col("start") < pl.col("end").shift(1))
-    )
-    people = found.filter(overlap)["person"].n_unique()
+    people = at_two_places(found)
     if not people:
         return []
-    reason = (
-        f"{people:,} {'person is' if people == 1 else 'people are'} at two places at once within the window"
-    )
+    reason = f"{amount(people, 'person is', 'people are')} at two places at once within the window"
     do = "Make sure that no two people share an identifier: they would be counted as one."
     return [Finding(doubt=Doubt.OVERLAP, reason=reason, do=do, stops=False)]
+
+
+def at_two_places(stays: pl.DataFrame) -> int:
+    """How many people have stays at two places that overlap.
+
+    A person's stays, in the order of their starts, fall into runs in which each one begins before the longest
+    of those before it has ended, or together with the last. The first stay of a run that is elsewhere than
+    all before it overlaps one of them; and stays that overlap are in one run. So it is enough to know which
+    runs name two places. A stay of no length is its one moment.
+    """
+    stays = stays.sort("person", "start")
+    ended = pl.col("end").cum_max().shift(1).over("person")
+    began = pl.col("start").shift(1).over("person")
+    apart = ((pl.col("start") >= ended) & (pl.col("start") != began)).fill_null(value=True)
+    runs = stays.with_columns(apart.cum_sum().alias("run")).group_by("person", "run")
+    return runs.agg(pl.col("place").n_unique()).filter(pl.col("place") > 1)["person"].n_unique()

@@ -23,9 +23,10 @@ from safeside.visits.files import Fingerprint
 from safeside.visits.format import Manifest, VisitFormat, When
 from safeside.visits.format import Where as Form
 from safeside.visits.geography import coordinates
+from safeside.visits.ids import people as all_people
 from safeside.visits.locating import almost_listed, locate, unknown_places
 from safeside.visits.places import Places
-from safeside.visits.report import SETTLED_BY_ROWS, Doubt, Finding, stop_on
+from safeside.visits.report import SETTLED_BY_ROWS, Doubt, Finding, amount, stop_on
 from safeside.visits.saying import describe, exclusions
 from safeside.visits.sources import Source, lost_again, open_paths, open_visits, reading
 from safeside.visits.tally import most_listed_places, run
@@ -179,11 +180,11 @@ def _whole_input(source: Source, known: Manifest, progress: Progress) -> tuple[i
     if rows is None and known.rows is not None:
         wanted.append(nw.len().alias("rows"))
     if known.people is not None:
-        wanted.append(nw.col("person").n_unique().alias("people"))
+        wanted.append(all_people(source.types["person"]).alias("people"))
     if wanted:
         (found,) = collect([source.frame.select(wanted)], progress, "Counting rows and people")
         rows = int(found["rows"].item()) if "rows" in found.columns else rows
-        people = int(found["people"].item()) if "people" in found.columns else None
+        people = int(found["people"].item() or 0) if "people" in found.columns else None
     return rows, people
 
 
@@ -205,16 +206,17 @@ def disagreements(source: Source, known: Manifest, rows: int | None, people: int
     files = None if source.opened is None else len(source.opened.paths)
     found = []
     for doubt, what, said, there in (
-        (Doubt.ROWS, "files", known.files, files),
-        (Doubt.ROWS, "rows", known.rows, rows),
-        (Doubt.PEOPLE, "people", known.people, people),
+        (Doubt.ROWS, ("file", "files"), known.files, files),
+        (Doubt.ROWS, ("row", "rows"), known.rows, rows),
+        (Doubt.PEOPLE, ("person", "people"), known.people, people),
     ):
+        declared = "" if said is None else f"{amount(said, *what)} {'is' if said == 1 else 'are'} declared"
         if said is not None and there is None:
-            reason = f"{said:,} {what} are declared, and the visits are a dataframe"
-            found.append(Finding(doubt=doubt, reason=reason, do=f"Leave the number of {what} out."))
+            reason = f"{declared}, and the visits are a dataframe"
+            found.append(Finding(doubt=doubt, reason=reason, do=f"Leave the number of {what[1]} out."))
         elif said is not None and said != there:
-            reason = f"{said:,} {what} are declared, and there are {there:,}"
-            do = f"Find out which {what} are missing or too many, or correct the declaration."
+            reason = f"{declared}, and there {'is' if there == 1 else 'are'} {there:,}"
+            do = f"Find out which {what[1]} are missing or too many, or correct the declaration."
             found.append(Finding(doubt=doubt, reason=reason, do=do))
     return found
 

@@ -312,10 +312,10 @@ def _require_header(file: TextFile, first: TextFile, separator: str) -> None:
     if len(file.columns) == 1:
         other = [mark for mark in ";\t|," if mark != separator and mark in file.columns[0]]
         if other:
-            name = "a tab" if other[0] == "\t" else other[0]
+            name = "tab" if other[0] == "\t" else shlex.quote(other[0])
             raise BadFile(
                 f"{file.path.name} has one column when split at {separator}.",
-                f"Declare the separator: {name}.",
+                f"Declare the separator (--separator {name}).",
             )
 
 

@@ -27,6 +27,8 @@ ROLES: Final = (
 )
 _WIDEST_RADIUS: Final = 10_000.0
 _LONGEST_HOLD: Final = timedelta(days=36_525)
+_TABS: Final = {r"\t": "\t", "tab": "\t"}
+"""What people type for a tab, which a shell does not."""
 _EPOCHS: Final = {f"epoch-{unit}": unit for unit in PER_SECOND}
 
 
@@ -113,9 +115,10 @@ class VisitFormat:
         if self.timezone is not None:
             find_zone(self.timezone)
         self._check_geography()
-        if len(self.separator) != 1 or self.separator in '"\r\n':
+        object.__setattr__(self, "separator", _TABS.get(self.separator, self.separator))
+        if len(self.separator) != 1 or not self.separator.isascii() or self.separator in '"\r\n\0':
             raise BadQuestion(
-                "The separator is not one character.", "Give one character, such as ; or a tab."
+                "The separator is not one plain character.", "Give one, such as ; or |, or the word tab."
             )
 
     def _check_geography(self) -> None:

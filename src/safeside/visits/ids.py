@@ -22,24 +22,26 @@ NOT_AN_ID: Final = (
 ALL_DIGITS: Final = r"^[0-9]+$"
 
 
-def person_ids(column: str, dtype: nw.dtypes.DType) -> nw.Expr:
-    """The column as it will be compared for sameness, or a refusal."""
-    _refuse_floats(column, dtype)
+def person_ids(column: str, dtype: nw.dtypes.DType, called: str | None = None) -> nw.Expr:
+    """The column as it will be compared for sameness, or a refusal, in its owner's words."""
+    called = column if called is None else called
+    _refuse_floats(called, dtype)
     if dtype == nw.String or dtype.is_integer() or dtype in (nw.Binary, nw.Decimal):
         return nw.col(column)
     if dtype in (nw.Categorical, nw.Enum, nw.Unknown):
         return nw.col(column).cast(nw.String)
-    raise _not_ids(column, dtype)
+    raise _not_ids(called, dtype)
 
 
-def place_ids(column: str, dtype: nw.dtypes.DType) -> nw.Expr:
-    """The column as it will be compared with the list of places, or a refusal."""
-    _refuse_floats(column, dtype)
+def place_ids(column: str, dtype: nw.dtypes.DType, called: str | None = None) -> nw.Expr:
+    """The column as it will be compared with the list of places, or a refusal, in its owner's words."""
+    called = column if called is None else called
+    _refuse_floats(called, dtype)
     if dtype == nw.String or dtype.is_integer():
         return nw.col(column)
     if dtype in (nw.Categorical, nw.Enum, nw.Unknown):
         return nw.col(column).cast(nw.String)
-    raise _not_ids(column, dtype)
+    raise _not_ids(called, dtype)
 
 
 def is_text(dtype: nw.dtypes.DType) -> bool:
@@ -52,6 +54,14 @@ def missing(column: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr:
     if is_text(dtype):
         return column.is_null() | (column == "")
     return column.is_null() | (column == b"") if dtype == nw.Binary else column.is_null()
+
+
+def people(dtype: nw.dtypes.DType) -> nw.Expr:
+    """How many people there are, rows without an identifier being nobody's; null where there are no rows."""
+    person = nw.col("person")
+    gone = missing(person, dtype)
+    nobody = nw.when(gone).then(nw.lit(1)).otherwise(nw.lit(0)).max()
+    return nw.when(~gone).then(person).n_unique() - nobody
 
 
 def mixed_zeros(shortest_number: int | None, longest_padded: int | None) -> bool:

@@ -81,7 +81,7 @@ class Finding:
     def sentence(self) -> str:
         """One line for a person."""
         column = f"column {self.column}: " if self.column else ""
-        rows = f" ({self.rows:,} {'row' if self.rows == 1 else 'rows'})" if self.rows else ""
+        rows = f" ({amount(self.rows, 'row', 'rows')})" if self.rows else ""
         first = f"; first at {', '.join(map(str, self.first))}" if self.first else ""
         return f"{column}{self.reason}{rows}{first}."
 
@@ -125,6 +125,16 @@ def stop_on(findings: Iterable[Finding]) -> None:
     listed = "\n".join(f"  - {finding.sentence()}" for finding in errors)
     advice = "\n".join(f"  - {do}" for do in dict.fromkeys(finding.do for finding in errors))
     raise BadFile(f"People cannot be counted for certain:\n{listed}", f"\n{advice}")
+
+
+def article(noun: str) -> str:
+    """A time, an end."""
+    return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"
+
+
+def amount(number: int, one: str, many: str) -> str:
+    """1 row, 2 rows."""
+    return f"{number:,} {one if number == 1 else many}"
 
 
 def of_a_list(findings: Iterable[Finding]) -> Iterator[Finding]:

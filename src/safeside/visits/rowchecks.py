@@ -20,7 +20,7 @@ from safeside.visits.format import When
 from safeside.visits.format import Where as Form
 from safeside.visits.ids import NOT_AN_ID, ROUNDED, missing
 from safeside.visits.places import Places
-from safeside.visits.report import Doubt
+from safeside.visits.report import Doubt, article
 from safeside.visits.sources import Source
 from safeside.visits.texttimes import NAIVE_LOOK, text_of
 from safeside.visits.window import Window
@@ -192,7 +192,7 @@ def _missing(role: str, gone: nw.Expr, *, everywhere: bool = False) -> RowCheck:
         role=role,
         wrong=gone,
         reason=f"no {role}",
-        do=f"Give every row a {role}; a row without one cannot be placed in or out of the count.",
+        do=f"Give every row {article(role)}; a row without one cannot be placed in or out of the count.",
         everywhere=gone if everywhere else None,
         in_window=gone,
     )
@@ -277,12 +277,23 @@ def _coordinates(source: Source, places: Places | None) -> Iterator[RowCheck]:
             unread = absent
         yield _missing(role, unread)
     latitude, longitude = nw.col("latitude"), nw.col("longitude")
-    outside = (latitude.abs() > 90) | (longitude.abs() > 180)
-    if "accuracy" in source.roles.columns:
-        outside = outside | (nw.col("accuracy") < 0)
+    # What is no number at all, some engines take for larger than any; it was reported above.
+    outside = ((latitude.abs() > 90) & latitude.is_finite()) | (
+        (longitude.abs() > 180) & longitude.is_finite()
+    )
     yield _coordinate(
         Doubt.RANGE, outside, "degrees that no place on Earth has", "Check which column is which."
     )
+    if "accuracy" in source.roles.columns:
+        below = (nw.col("accuracy") < 0) & nw.col("accuracy").is_finite()
+        yield RowCheck(
+            doubt=Doubt.RANGE,
+            role="accuracy",
+            wrong=below,
+            reason="an accuracy below 0 m",
+            do="Give every fix an accuracy in metres, large enough where it is not known.",
+            in_window=below,
+        )
     if source.declared.trust_coordinates:
         return
     origin = (latitude == 0) & (longitude == 0)

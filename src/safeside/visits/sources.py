@@ -191,7 +191,7 @@ def _prepare(frame: pl.LazyFrame, roles: Roles, declared: VisitFormat, *, rename
         frame = frame.select(*(pl.col(column).alias(role) for role, column in roles.columns.items()), *extra)
     kinds = _text_roles(nw.from_native(frame).collect_schema(), roles)
     if kinds:
-        frame = read_text(frame, kinds, declared)
+        frame = read_text(frame, kinds, roles.columns, declared)
     types = frame.collect_schema()
     # Polars has a tz database of its own, which need not agree with Python's: in UTC nobody has to ask it.
     zoned = [role for role in roles.times if getattr(types[role], "time_zone", None) not in (None, "UTC")]
@@ -201,9 +201,9 @@ def _prepare(frame: pl.LazyFrame, roles: Roles, declared: VisitFormat, *, rename
 
 def _typed(frame: Frame, roles: Roles) -> Frame:
     schema = frame.collect_schema()
-    casts = [person_ids("person", schema["person"])]
+    casts = [person_ids("person", schema["person"], roles.columns["person"])]
     if "place" in roles.columns:
-        casts.append(place_ids("place", schema["place"]))
+        casts.append(place_ids("place", schema["place"], roles.columns["place"]))
     if "state" in roles.columns and schema["state"] != nw.String:
         casts.append(nw.col("state").cast(nw.String))
     for role in ("latitude", "longitude", "accuracy"):

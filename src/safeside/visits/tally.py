@@ -25,6 +25,7 @@ from safeside.visits.format import Where as Form
 from safeside.visits.geography import assign
 from safeside.visits.ids import NOT_AN_ID, ROUNDED, mixed_zeros
 from safeside.visits.places import Places
+from safeside.visits.report import amount
 from safeside.visits.rowchecks import doubtful, doubtful_in_window, row_checks, stayed, touches
 from safeside.visits.sources import Frame, Source
 from safeside.visits.stays import detect_stays
@@ -163,7 +164,7 @@ def require_all_rows(source: Source, parsed: int) -> None:
     """Stop if a parser of text found other than as many rows as the bytes hold."""
     if source.opened is not None and source.opened.text and parsed != source.rows:
         raise BadFile(
-            f"The files hold {source.rows:,} rows, and {parsed:,} were read.",
+            f"The files hold {amount(source.rows or 0, 'row', 'rows')}, and {parsed:,} were read.",
             "Export the files again, without line breaks or quotes inside fields.",
         )
 

@@ -30,30 +30,34 @@ _CLOCKS_OF_UTC: Final = ("UTC", "Etc/UTC", "GMT", "Etc/GMT", "Zulu")
 NAIVE_LOOK: Final = r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:[.][0-9]+)?)?$"
 
 
-def read_text(frame: pl.LazyFrame, kinds: Mapping[str, str], declared: VisitFormat) -> pl.LazyFrame:
+def read_text(
+    frame: pl.LazyFrame, kinds: Mapping[str, str], called: Mapping[str, str], declared: VisitFormat
+) -> pl.LazyFrame:
     """Replace text columns by what they say; the text is kept beside them as `ROLE text`.
 
-    `kinds` names, for each text column, what it should be: time, end, date or number.
+    `kinds` names, for each text column, what it should be: time, end, date or number; `called` what its owner
+    calls it.
     """
     first = (
         frame.select(pl.col(role).drop_nulls().first() for role in kinds).head(1).collect(engine="streaming")
     )
     read = [
-        _read(pl.col(role), role, kind, first[role][0], declared).alias(role) for role, kind in kinds.items()
+        _read(pl.col(role), called[role], kind, first[role][0], declared).alias(role)
+        for role, kind in kinds.items()
     ]
     return frame.with_columns(pl.col(role).alias(text_of(role)) for role in kinds).with_columns(read)
 
 
-def _read(text: pl.Expr, role: str, kind: str, sample: str | None, declared: VisitFormat) -> pl.Expr:
+def _read(text: pl.Expr, column: str, kind: str, sample: str | None, declared: VisitFormat) -> pl.Expr:
     if kind == "number":
         return text.str.strip_chars().cast(pl.Float64, strict=False)
     if kind == "date":
-        layout = _date_format(role, sample, declared)
+        layout = _date_format(column, sample, declared)
         day = text.str.to_date(layout, strict=False)
         return day if declared.time_format else pl.when(text.str.contains(_STRICT_DATE)).then(day)
     if declared.epoch is not None:
         return text.cast(pl.Int64, strict=False)
-    moment = _moments(text, _time_format(role, sample, declared), last=kind == "end")
+    moment = _moments(text, _time_format(column, sample, declared), last=kind == "end")
     return moment if declared.time_format else pl.when(text.str.contains(_STRICT)).then(moment)
 
 
@@ -71,13 +75,13 @@ def _moments(text: pl.Expr, layout: str, *, last: bool) -> pl.Expr:
     return read
 
 
-def _time_format(role: str, sample: str | None, declared: VisitFormat) -> str:
+def _time_format(column: str, sample: str | None, declared: VisitFormat) -> str:
     if declared.time_format is not None:
         return _declared_format(declared.time_format, declared.timezone)
     shape = _ISO.fullmatch(sample or "")
     if sample is not None and shape is None:
         raise BadQuestion(
-            f"The times in column {role} are not written as ISO 8601.",
+            f"The times in column {column} are not written as ISO 8601.",
             "Declare their format (--time-format '%d/%m/%Y %H:%M'), or map a column of dates as date.",
         )
     if shape is None:
@@ -116,17 +120,17 @@ def _declared_format(layout: str, clock: str | None) -> str:
     return layout
 
 
-def _date_format(role: str, sample: str | None, declared: VisitFormat) -> str:
+def _date_format(column: str, sample: str | None, declared: VisitFormat) -> str:
     if declared.time_format is not None:
         if _HOURS.search(declared.time_format) or declared.epoch:
             raise BadQuestion(
-                f"The format {declared.time_format!r} is of a time, and column {role} is mapped as a date.",
+                f"The format {declared.time_format!r} is of a time, and column {column} is mapped as a date.",
                 "Give the format of the date alone (%d/%m/%Y), or map the column as time.",
             )
         return declared.time_format
     if sample is not None and not _ISO_DATE.fullmatch(sample):
         raise BadQuestion(
-            f"The dates in column {role} are not written as 2024-03-01.",
+            f"The dates in column {column} are not written as 2024-03-01.",
             "Declare their format (--time-format '%d/%m/%Y'), or map a column with hours as time.",
         )
     return "%Y-%m-%d"
