@@ -253,6 +253,9 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     return World.made(tmp_path)
 
 
+A_DAY = {"when": "2021-06-03T00:00:00+00:00/P1D", "max_places_per_person": 1}
+
+
 def test_publications_that_are_refused_before_anything_is_paid(world: World) -> None:
     other = world.home / "releases" / "other"
     world.publish("counts", request_id="monday")
@@ -280,6 +283,18 @@ def test_publications_that_are_refused_before_anything_is_paid(world: World) -> 
             "moment that has passed",
         ),
         ({"known_on": datetime(2021, 6, 4)}, "has no time zone", "leave it out"),
+        (
+            {"known_on": datetime(2021, 6, 3, 11, tzinfo=UTC)},
+            r"2021-06-03T12:00:00\+00:00\) had not come at the moment .+ \(2021-06-03T11:00:00\+00:00\)",
+            "a time that has passed.+check --timezone and --known-on",
+        ),
+        (
+            {"known_on": datetime(2021, 6, 3, 15, tzinfo=UTC), **A_DAY},
+            r"was not over at the moment the data speak from \(2021-06-03T15:00:00\+00:00\)",
+            "Wait until it is over; or ask about the part that has passed, .+; or give --so-far",
+        ),
+        ({"so_far": True, **A_DAY}, "--so-far would not be true", "Leave --so-far out"),
+        ({"so_far": True}, "there is no --so-far of it", "ask about an interval"),
         ({"out": Path("/sys/safeside")}, "read-only for this user", "may write to"),
     ]:
         with pytest.raises(SafesideError) as caught:

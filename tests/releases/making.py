@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from safeside.ledger import Budget
+from safeside.ledger.status import promise_of
+from safeside.privacy.guarantee import Unit
 from safeside.releases import manifest
 from safeside.releases.composing import Setting, compose
 from safeside.releases.designs import Asked
@@ -30,7 +33,7 @@ NOW = datetime(2021, 6, 10, 9, tzinfo=UTC)
 def places(number: int = 6, **more: Any) -> Places:
     """A list of venues, p0 to p9 or so, with coordinates, names, regions and popularity."""
     at = np.arange(number)
-    return Places(
+    return Places.of(
         **{
             "ids": tuple(f"p{i:0{len(str(number - 1))}}" for i in range(number)),
             "latitude": 35.6 + at * 0.003,
@@ -110,12 +113,8 @@ def over_a_day(given: Terms) -> bool:
     return given.max_places_per_person is not None
 
 
-LEDGER = {
-    "id": "0" * 32,
-    "dataset": "city",
-    "event": {"number": 3, "digest": "0" * 64},
-    "cost": {"kind": "adp", "epsilon": "1/1", "delta": "0/1", "each": None, "periods": []},
-}
+LEDGER = {"id": "0" * 32, "dataset": "city", "event": {"number": 3, "digest": "0" * 64}}
+CAPS = Budget(epsilon=Fraction(10), delta=Fraction(1, 100))
 
 
 def signed(out: Path, counts: list[int], terms: Terms, key: PrivateKey, *, when: str = INSTANT) -> Release:
@@ -126,7 +125,12 @@ def signed(out: Path, counts: list[int], terms: Terms, key: PrivateKey, *, when:
     values = np.array(counts, dtype=np.int64)
     asked = Asked(places=listed.ids, counts=values, thresholds=question.thresholds, order=order)
     setting = Setting(
-        release="r-1", known_on=NOW, simulated=False, promise="A promise.", caps=Budget(), ledger=LEDGER
+        release="r-1",
+        known_on=NOW,
+        simulated=False,
+        promise=promise_of(CAPS, Unit.PERSON),
+        caps=CAPS,
+        ledger={**LEDGER, "cost": question.design.cost(()).to_json()},
     )
     files = compose(question, setting, question.design.answer(asked).answers, order, None)
     out.mkdir()

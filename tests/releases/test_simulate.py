@@ -16,9 +16,11 @@ from tests.releases.making import DAY, INSTANT, KINDS, counts, over_a_day, place
 from safeside.decisions.states import State
 from safeside.errors import BadRelease
 from safeside.releases.answers import CODE
+from safeside.releases.contents import check_contents
+from safeside.releases.follows import thresholds
 from safeside.releases.question import Terms
 from safeside.releases.signing import create_key
-from safeside.releases.verify import check_contents, thresholds, verify
+from safeside.releases.verify import verify
 
 
 @settings(max_examples=150, deadline=None)

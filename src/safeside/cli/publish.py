@@ -100,6 +100,14 @@ def publish(
             help="The moment (UTC) the data speak from; now, if left out.", rich_help_panel=options.OUTPUT
         ),
     ] = None,
+    so_far: Annotated[
+        bool,
+        typer.Option(
+            "--so-far",
+            help="The interval is not over; every statement says so.",
+            rich_help_panel=options.QUESTION,
+        ),
+    ] = False,
     supersedes: Annotated[
         str | None,
         typer.Option(help="The release this one replaces, on schedule.", rich_help_panel=options.OUTPUT),
@@ -131,6 +139,7 @@ def publish(
         people_floor=config.people_floor or PEOPLE_FLOOR,
         decision=decision,
         order=order,
+        so_far=so_far,
     )
     form = visit.visit_format(
         config,
@@ -240,10 +249,14 @@ def simulate(
 def verify(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="The release.")],
     key: Annotated[Path, typer.Option(help="The publisher's .pub or .keyring file.")],
+    ledger: Annotated[
+        str | None, typer.Option(help="For those who have it: that it paid what the release says.")
+    ] = None,
     json: options.AsJson = False,
 ) -> None:
-    """Check signature, digests, schema, and that every state follows from its bounds."""
+    """Check signature, digests, schema, that states follow from bounds, and claims from the mechanism."""
     keys = load_public(key)
+    book = None if ledger is None else open_ledger(ledger)
     try:
         if (directory / WITHDRAWN).is_file():
             said = read_notice(directory, keys)
@@ -251,18 +264,22 @@ def verify(
                 f"The release {said['release']} was withdrawn on {said['withdrawn']}: {said['reason']}.",
                 "Use a later release, if there is one.",
             )
-        release = verify_release(directory, keys)
+        release = verify_release(directory, keys, ledger=book)
     except (BadRelease, BadSignature) as error:
         if json:
             print_json({"verified": False, "what": error.what, "do": error.do})
             raise typer.Exit(VIOLATION) from None
         fail(error)
         raise typer.Exit(VIOLATION) from None
+    finally:
+        if book is not None:
+            book.close()
     if json:
         print_json({"verified": True, "release": release.id, "manifest": release.digest})
         return
     out.print(
-        f"Verified: signed, whole, and every state follows from its bounds. Release {release.id}.",
+        f"Verified: signed, whole, every state follows from its bounds, and guarantee and price from its "
+        f"mechanism. Release {release.id}.",
         markup=False,
     )
     out.print(release.summary(), markup=False)

@@ -26,7 +26,7 @@ def written(amount: Fraction) -> str:
 
 def read(text: str) -> Fraction:
     """The amount that stands in the ledger; any other spelling of it is refused, so that none is hidden."""
-    amount = Fraction(text)
+    amount = exact.exact(text)
     if written(amount) != text:
         raise ValueError(f"{text!r} is not an amount as the ledger writes it")
     return amount

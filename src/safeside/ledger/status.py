@@ -107,7 +107,7 @@ def status(chain: Chain, dataset: str) -> Status:
             else _more(last, group.cap),
             leaks=_leaks(rows, made),
             sentences=_sentences(group, made),
-            promise=_promise(group),
+            promise=promise_of(group.standing, group.unit),
             forgotten=len(chain.lost()),
         )
 
@@ -206,7 +206,6 @@ def _alone(group: Group, made: list[Reservation], neighbours: Neighbours) -> Cos
 _BROKEN: Final = "More was charged to this dataset than any promise allows: nothing is promised any more."
 
 
-def _promise(group: Group) -> str:
-    if group.standing.delta >= 1:
-        return _BROKEN
-    return promise(group.standing.epsilon, group.standing.delta, unit=group.unit)
+def promise_of(standing: Budget, unit: Unit) -> str:
+    """What the people in a dataset are told, by what holds for everything published from it."""
+    return _BROKEN if standing.delta >= 1 else promise(standing.epsilon, standing.delta, unit=unit)

@@ -6,12 +6,13 @@ import csv
 import hashlib
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
 import polars as pl
 
+from safeside.decisions.states import State
 from safeside.releases import wording
 from safeside.releases.answers import CODE, STATES, Answers
 from safeside.releases.wording import Manifest
@@ -67,16 +68,9 @@ def as_order(places: list[str]) -> bytes:
 
 def as_geojson(manifest: Manifest, answers: Answers, places: Places) -> bytes:
     """answers.geojson: the public map as data, in the words of the public map."""
-    published = bool(manifest["question"]["publish_at_least"])
-    states = answers.on_public_maps(published)
     lines = [
-        json.dumps(
-            _feature(manifest, answers, places, number, int(states[number])),
-            ensure_ascii=False,
-            separators=(",", ":"),
-            allow_nan=False,
-        )
-        for number in range(len(answers))
+        json.dumps(_feature(one, places, number), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        for number, one in enumerate(said(manifest, answers))
     ]
     head = json.dumps(
         {
@@ -91,29 +85,39 @@ def as_geojson(manifest: Manifest, answers: Answers, places: Places) -> bytes:
     return f'{{"type":"FeatureCollection","safeside":{head},"features":[\n{body}\n]}}\n'.encode()
 
 
-def _feature(manifest: Manifest, answers: Answers, places: Places, at: int, state: int) -> dict[str, Any]:
+def said(manifest: Manifest, answers: Answers) -> Iterator[dict[str, Any]]:
+    """What the public map says of each place, from what is published alone."""
     question = manifest["question"]
-    place = answers.places[at]
-    threshold = question["at_most_of"].get(place, question["at_most"])
-    said = {
-        0: wording.at_most(threshold),
-        1: wording.at_least(question["at_least"] or 0),
-        2: wording.CANNOT_SAY,
-        3: wording.NOT_ASKED,
+    published = bool(question["publish_at_least"])
+    words = {
+        State.AT_LEAST: wording.at_least(question["at_least"] or 0),
+        State.UNCLEAR: wording.CANNOT_SAY,
+        State.NOT_ASKED: wording.NOT_ASKED,
     }
-    properties: dict[str, Any] = {
-        "place": place,
-        "state": STATES[state].name,
-        "says": said[state],
-        "at_most": threshold,
-        "upper_bound": int(answers.upper[at]) if answers.bounded[at] else None,
-    }
-    if question["publish_at_least"]:
-        properties["lower_bound"] = int(answers.lower[at])
+    for at, code in enumerate(answers.on_public_maps(published).tolist()):
+        place, state = answers.places[at], STATES[code]
+        threshold = question["at_most_of"].get(place, question["at_most"])
+        properties = {
+            "place": place,
+            "state": state.name,
+            "says": wording.at_most(threshold) if state is State.AT_MOST else words[state],
+            "at_most": threshold,
+            "upper_bound": int(answers.upper[at]) if answers.bounded[at] else None,
+        }
+        yield {**properties, "lower_bound": int(answers.lower[at])} if published else properties
+
+
+def _feature(said: dict[str, Any], places: Places, at: int) -> dict[str, Any]:
+    properties = dict(said)
     for name, column in (("name", places.name), ("region", places.region)):
         if column is not None and column[at] is not None:
             properties[name] = str(column[at])
-    return {"type": "Feature", "id": place, "geometry": _point(places, at), "properties": properties}
+    return {
+        "type": "Feature",
+        "id": said["place"],
+        "geometry": _point(places, at),
+        "properties": properties,
+    }
 
 
 def _point(places: Places, at: int) -> dict[str, Any] | None:

@@ -53,6 +53,7 @@ SHAPE: Final[Mapping[str, object]] = {
         "start": _TEXT,
         "end": _TEXT,
         "instant": _YES,
+        "so_far": _YES,
         "timezone": _Maybe(_TEXT),
         "places": {"number": _NUMBER, "sha256": _TEXT},
         "at_most": _Maybe(_NUMBER),

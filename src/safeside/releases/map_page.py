@@ -48,18 +48,12 @@ def render(
     return pages.fill("map.html", values)
 
 
-def _data(
-    manifest: Manifest, answers: Answers, places: Places, basemap: dict[str, Any] | None
-) -> dict[str, Any]:
+def said(manifest: Manifest, answers: Answers) -> dict[str, Any]:
+    """The part of the page's data that follows from what is published alone."""
     question, mechanism = manifest["question"], manifest["mechanism"]
     published = bool(question["publish_at_least"])
-    mapped = places.latitude is not None and places.longitude is not None
     return {
         "ids": list(answers.places),
-        "names": _names(places),
-        "regions": _regions(places),
-        "latitude": _whole_degrees(places.latitude) if mapped else None,
-        "longitude": _whole_degrees(places.longitude) if mapped else None,
         "states": answers.on_public_maps(published).tolist(),
         "upper": _bounds(answers),
         "lower": answers.lower.tolist() if published else None,
@@ -70,6 +64,19 @@ def _data(
         "slider": mechanism["slider"],
         "slider_most": _slider_most(question, answers),
         "known_on": manifest["known_on"],
+    }
+
+
+def _data(
+    manifest: Manifest, answers: Answers, places: Places, basemap: dict[str, Any] | None
+) -> dict[str, Any]:
+    mapped = places.latitude is not None and places.longitude is not None
+    return {
+        **said(manifest, answers),
+        "names": _names(places),
+        "regions": _regions(places),
+        "latitude": _whole_degrees(places.latitude) if mapped else None,
+        "longitude": _whole_degrees(places.longitude) if mapped else None,
         "basemap": basemap if mapped else None,
     }
 

@@ -17,14 +17,15 @@ from numpy.typing import NDArray
 
 from safeside.errors import BadFile, BadQuestion
 from safeside.noise.entropy import Entropy, system_entropy
+from safeside.releases.contents import check_contents
 from safeside.releases.release import load
-from safeside.releases.verify import check_contents
 from safeside.visits.places import Places
 
 POPULARITY: Final = "popularity"
 RANDOM: Final = "random"
 RELEASE: Final = "release"
 FILE: Final = "file"
+KINDS: Final = (POPULARITY, RANDOM, RELEASE, FILE)
 _KEY_WORDS: Final = 8
 
 

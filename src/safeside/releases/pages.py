@@ -10,10 +10,11 @@ import base64
 import hashlib
 import html
 import json
+import re
 from collections.abc import Iterable, Mapping
 from importlib import resources
 from string import Template
-from typing import Any
+from typing import Any, Final
 
 
 def asset(name: str) -> str:
@@ -44,6 +45,19 @@ def data_block(value: Any) -> str:
     """JSON that cannot end the script element it stands in."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+_DATA: Final = re.compile(r'<script type="application/json" id="data">(.*?)</script>', re.DOTALL)
+
+
+def read_data(page: str) -> dict[str, Any]:
+    """The data a page shows; nothing where it holds none."""
+    found = _DATA.findall(page)
+    try:
+        value = json.loads(found[0]) if len(found) == 1 else None
+    except ValueError:
+        value = None
+    return value if isinstance(value, dict) else {}
 
 
 def paragraphs(sentences: Iterable[str]) -> str:

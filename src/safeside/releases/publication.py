@@ -13,7 +13,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, Final
 
@@ -35,13 +35,14 @@ from safeside.noise.entropy import Entropy
 from safeside.progress import Progress, quiet
 from safeside.releases import counting, durable, manifest
 from safeside.releases.composing import Setting, about, compose
+from safeside.releases.contents import check_contents
 from safeside.releases.designs import Asked
 from safeside.releases.preview import Preview, preview
-from safeside.releases.question import Question
+from safeside.releases.question import Question, require_time
 from safeside.releases.release import Release, load
 from safeside.releases.signing import PrivateKey
 from safeside.releases.staging import PRIVATE, Staging
-from safeside.releases.verify import check_contents, sign
+from safeside.releases.verify import sign
 from safeside.visits import Counts, Manifest, VisitFormat, count_visits
 
 ASKED: Final = "publish: the question is checked"
@@ -162,12 +163,19 @@ class Publication:
         steps.reached(ASKED)
         with self.staging.turn():
             self._require_room()
+            self.require_time()
             reservation = self.ledger.reserve(self.dataset.name, self.request, self.recorded, self.cost)
             steps.reached(RESERVED)
             with self._explaining():
                 if reservation.stage is Stage.RESERVED and not self.staging.staged.exists():
                     self._draw(reservation, progress)
                 return self._finish(reservation)
+
+    def require_time(self) -> None:
+        """A question about a time that has not come, or is not over, is refused before anything is paid."""
+        begun = self.ledger.reservation(self.request)
+        moment = self.known_on or (datetime.now(UTC) if begun is None else begun.time)
+        require_time(self.question.window, moment, so_far=self.question.so_far)
 
     def _require_room(self) -> None:
         """A directory that cannot be written, or holds something else, is refused before anything is paid."""

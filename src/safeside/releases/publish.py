@@ -67,7 +67,7 @@ def prepare(
         book.reconcile(_siblings(target))
         earlier = None if supersedes is None else _earlier(supersedes, question, book)
         request = request_id or _request(dataset, question, target, earlier, known_on)
-        yield Publication(
+        publication = Publication(
             question=question,
             sources=Sources(
                 visits=visits,
@@ -86,6 +86,8 @@ def prepare(
             basemap=backdrop,
             entropy=entropy,
         )
+        publication.require_time()
+        yield publication
     finally:
         if not isinstance(ledger, Ledger):
             book.close()
@@ -113,6 +115,7 @@ def publish(
     people_floor: int = PEOPLE_FLOOR,
     decision: bool = False,
     order: str | None = None,
+    so_far: bool = False,
     columns: Mapping[str, str] | str | None = None,
     time_format: str | None = None,
     timezone: str | None = None,
@@ -151,6 +154,7 @@ def publish(
         people_floor=people_floor,
         decision=decision,
         order=order,
+        so_far=so_far,
     )
     form = visit_format or VisitFormat(
         columns=columns or {}, time_format=time_format, timezone=timezone, hold=hold, radius=radius

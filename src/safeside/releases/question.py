@@ -53,6 +53,8 @@ class Terms:
     people_floor: int = PEOPLE_FLOOR
     decision: bool = False
     order: str | None = None
+    so_far: bool = False
+    """The time asked about is not over: the release says that it speaks of it so far."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -73,6 +75,7 @@ class Question:
     people: int | None
     kappa: int | None
     """What the counting must enforce: the most places one person is counted at; None where unlimited."""
+    so_far: bool = False
 
     def described(self) -> dict[str, Any]:
         """As release.json has it."""
@@ -86,6 +89,7 @@ class Question:
             "start": start,
             "end": end,
             "instant": self.window.instant,
+            "so_far": self.so_far,
             "timezone": self.timezone,
             "places": {"number": len(self.places.ids), "sha256": places_digest(self.places.ids)},
             "at_most": common,
@@ -151,7 +155,46 @@ def ask(
         publish_at_least=terms.publish_at_least,
         people=people,
         kappa=kappa,
+        so_far=_so_far(window, terms),
     )
+
+
+def _so_far(window: Window, terms: Terms) -> bool:
+    if terms.so_far and window.instant:
+        raise BadQuestion(
+            "A moment has come or it has not: there is no --so-far of it.",
+            "Leave --so-far out, or ask about an interval.",
+        )
+    return terms.so_far
+
+
+def require_time(window: Window, known_on: datetime, *, so_far: bool) -> None:
+    """Nobody can have been anywhere at a time that has not come: "at most 0" of tomorrow is no answer."""
+    if known_on < window.start:
+        raise BadQuestion(
+            f"The time asked about ({window.text}) had not come at the moment the data speak from "
+            f"({_moment(known_on, window)}).",
+            "Ask about a time that has passed. If it has, check --timezone and --known-on.",
+        )
+    if known_on < window.end and not so_far:
+        raise BadQuestion(
+            f"The time asked about ({window.text}) was not over at the moment the data speak from "
+            f"({_moment(known_on, window)}).",
+            "Wait until it is over; or ask about the part that has passed, up to that moment; or give "
+            "--so-far, and every statement says that the time was not over.",
+        )
+    if known_on >= window.end and so_far:
+        raise BadQuestion(
+            f"The time asked about ({window.text}) was over at the moment the data speak from "
+            f"({_moment(known_on, window)}), so --so-far would not be true.",
+            "Leave --so-far out.",
+        )
+
+
+def _moment(moment: datetime, window: Window) -> str:
+    """On the clock the question was asked in."""
+    zone = datetime.fromisoformat(window.text.split("/")[0]).tzinfo
+    return moment.astimezone(zone).isoformat(timespec="seconds")
 
 
 def _thresholds(places: Places, terms: Terms) -> Whole:

@@ -67,7 +67,7 @@ def day(moment: datetime) -> str:
 def when(question: Manifest) -> str:
     """The window in words, on its own clock."""
     start, end = local(question["start"], question), local(question["end"], question)
-    named = f" ({clock(question)})"
+    named = f" ({clock(question)}){', so far' if question['so_far'] else ''}"
     if question["instant"]:
         return f"{day(start)}, {_clock(start)}{named}"
     if (start.hour, start.minute, start.second) == (0, 0, 0) == (end.hour, end.minute, end.second):
@@ -127,12 +127,19 @@ def _times(count: int) -> str:
     return "once" if count == 1 else "twice" if count == 2 else f"{count} times"
 
 
+_SO_FAR: Final = (
+    "The time asked about was not over at that moment: the answers are about it so far, and say nothing of "
+    "what came after."
+)
+
+
 def scope(manifest: Manifest) -> list[str]:
     """What is counted, and so what the answers are about."""
     return [
         f"The answers are about people, and from data, known on {known_on(manifest)}. People who were "
         "infected without anybody knowing are not counted, and what became known later does not change this "
         "page.",
+        *([_SO_FAR] if manifest["question"]["so_far"] else []),
         *manifest["question"]["counted"],
     ]
 

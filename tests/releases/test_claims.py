@@ -1,0 +1,332 @@
+"""A release that claims what its mechanism does not give is refused, also when its publisher signed it.
+
+Each planted fault is one false value in release.json, with every other file brought up to date and all of it
+signed again, as somebody would who holds the key and wants to be believed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.faults.publishing import World
+from tests.releases.making import DAY, INSTANT, KINDS, over_a_day, places, resigned, signed
+
+from safeside.errors import BadRelease, SafesideError
+from safeside.ledger import Stage, open_ledger
+from safeside.ledger.witness import STATE_VARIABLE
+from safeside.releases import artefacts, map_page, statement
+from safeside.releases.question import Terms
+from safeside.releases.release import Release
+from safeside.releases.signing import PrivateKey, create_key, load_private
+from safeside.releases.verify import sign, verify
+
+COUNTS = [0, 0, 1, 2, 5, 9, 20, 20]
+SPARSE_DAY = {"at_most": 2, "max_alarms": 4, "max_places_per_person": 3}
+"""Priced at min(4, 3) times what one alarm costs."""
+
+
+@pytest.fixture
+def key(tmp_path: Path) -> PrivateKey:
+    create_key(tmp_path / "key")
+    return load_private(tmp_path / "key")
+
+
+def made(home: Path, key: PrivateKey, terms: dict[str, Any]) -> Release:
+    asked = Terms(epsilon=1, **terms)
+    return signed(home / "out", COUNTS, asked, key, when=DAY if over_a_day(asked) else INSTANT)
+
+
+def planted(release: Release, key: PrivateKey, at: tuple[str, ...], value: object) -> Release:
+    """The release with one other value in release.json, and everything that repeats it brought up to date."""
+    record = json.loads((release.directory / "release.json").read_text())
+    inner = record
+    for name in at[:-1]:
+        inner = inner[name]
+    inner[at[-1]] = value
+    listed = places(len(COUNTS))
+    for name, data in [
+        (artefacts.GEOJSON, lambda: artefacts.as_geojson(record, release.answers, listed)),
+        ("map.html", lambda: map_page.render(record, release.answers, listed)),
+        ("statement.txt", lambda: statement.render(record)),
+    ]:
+        try:
+            (release.directory / name).write_bytes(data())
+        except (ValueError, TypeError, ArithmeticError, AttributeError, LookupError, SafesideError):
+            # What cannot be written down stays as it was; the manifest is false all the same.
+            continue
+    return resigned(release, key, **{at[0]: record[at[0]]})
+
+
+SPARSE, BIT, PADDED, AGEO = KINDS["sparse"], KINDS["decision"], KINDS["padded"], KINDS["ageo"]
+AT_LEAST, PUBLIC = KINDS["ageo and at least"], KINDS["ageo and public at least"]
+FAULTS: dict[str, tuple[dict[str, Any], tuple[str, ...], object, str]] = {
+    "sparse, less noise": (SPARSE_DAY, ("mechanism", "rate"), "1/2", "noise is not what its epsilon needs"),
+    "sparse, more alarms": (SPARSE_DAY, ("mechanism", "alarms"), 2, "epsilon needs|the alarms allow"),
+    "sparse, smaller kappa": (SPARSE_DAY, ("mechanism", "places_per_person"), 2, "what its epsilon needs"),
+    "sparse, smaller epsilon": (SPARSE_DAY, ("mechanism", "epsilon"), "1/3", "what its epsilon needs"),
+    "sparse, a delta": (SPARSE_DAY, ("mechanism", "delta"), "1/9", "refused .--delta and --decision belong"),
+    "sparse, claims less": (SPARSE_DAY, ("guarantee", "epsilon"), "1/3", r"claims \(epsilon\)"),
+    "sparse, price of an alarm": (SPARSE_DAY, ("ledger", "cost", "each"), "1/4", r"charged \(each\)"),
+    "sparse, price of the whole": (SPARSE_DAY, ("ledger", "cost", "epsilon"), "2/3", r"charged \(epsilon\)"),
+    "sparse, no price of an alarm": (SPARSE_DAY, ("ledger", "cost", "each"), None, r"charged \(each\)"),
+    "sparse, no order": (SPARSE, ("mechanism", "order"), None, "order in which places were asked"),
+    "sparse, an order of no kind": (
+        SPARSE,
+        ("mechanism", "order"),
+        {"kind": "data", "text": "By the counts."},
+        "order in which places were asked",
+    ),
+    "sparse, a slider": (SPARSE, ("mechanism", "slider"), True, r"mechanism \(slider\)"),
+    "sparse, a margin": (SPARSE, ("mechanism", "margin"), 3, "margin of its lower bounds"),
+    "sparse, as if ordinary": (SPARSE, ("guarantee", "kind"), "dp", r"claims \(kind\)"),
+    "bit, less noise": (BIT, ("mechanism", "rate"), "2", "noise is not what its epsilon needs"),
+    "bit, claims less": (BIT, ("guarantee", "epsilon"), "1/2", r"claims \(epsilon\)"),
+    "bit, claims a smaller delta": (BIT, ("guarantee", "delta"), "1/2000", r"claims \(delta\)"),
+    "bit, another delta": (BIT, ("mechanism", "delta"), "1/2000", r"claims \(delta\)"),
+    "bit, no delta": (BIT, ("mechanism", "delta"), "0", "refused .Under ordinary differential privacy"),
+    "bit, more places": (BIT, ("mechanism", "places_per_person"), 2, "noise is not what its epsilon needs"),
+    "bit, as if asymmetric": (BIT, ("guarantee", "kind"), "adp", r"claims \(kind\)"),
+    "bit, replacement": (BIT, ("guarantee", "neighbours"), "replace", r"claims \(neighbours\)"),
+    "bit, charged as asymmetric": (BIT, ("ledger", "cost", "kind"), "dp, replace", r"charged \(kind\)"),
+    "bit, charged less": (BIT, ("ledger", "cost", "delta"), "1/2000", r"charged \(delta\)"),
+    "padded, less noise": (PADDED, ("mechanism", "rate"), "2", "noise is not what its epsilon needs"),
+    "padded, smaller pad": (PADDED, ("mechanism", "pad"), 1, "noise is not what its delta needs"),
+    "padded, claims less": (PADDED, ("guarantee", "delta"), "1/2000", r"claims \(delta\)"),
+    "padded, charged less": (PADDED, ("ledger", "cost", "epsilon"), "1/2", r"charged \(epsilon\)"),
+    "counts, less noise": (AGEO, ("mechanism", "rate"), "2", "noise is not what its epsilon needs"),
+    "counts, claims less": (AGEO, ("guarantee", "epsilon"), "1/2", r"claims \(epsilon\)"),
+    "counts, another sentence": (AGEO, ("guarantee", "sentence"), "All is well.", r"claims \(sentence\)"),
+    "counts, charged less": (AGEO, ("ledger", "cost", "epsilon"), "1/2", r"charged \(epsilon\)"),
+    "counts, smaller caps": (AGEO, ("guarantee", "caps", "epsilon"), "9", "promise is not that"),
+    "counts, no caps": (AGEO, ("guarantee", "caps"), None, "names no ledger, or not"),
+    "counts, no ledger": (AGEO, ("ledger",), None, "names no ledger, or not"),
+    "counts, another promise": (AGEO, ("guarantee", "promise"), ["All is well."], "promise is not that"),
+    "counts, another list": (AGEO, ("guarantee", "published"), [], "does not name this release"),
+    "counts, another unit": (AGEO, ("guarantee", "unit"), "person-day", "promise is not that"),
+    "counts, no unit": (AGEO, ("guarantee", "unit"), "household", "unit of privacy"),
+    "counts, days": (AGEO, ("ledger", "cost", "periods"), ["2021-06-03"], "days or weeks it was charged to"),
+    "counts, a threshold": (AGEO, ("question", "at_most"), 90, "does not follow from its bounds"),
+    "counts, no threshold": (AGEO, ("question", "at_most"), None, "has no threshold"),
+    "counts, a huge threshold": (AGEO, ("question", "at_most"), 10**30, "nobody could ask about"),
+    "counts, few people": (
+        AGEO,
+        ("question", "people"),
+        19,
+        "refused .--people is 19|follow from its bounds",
+    ),
+    "counts, an instant": (AGEO, ("question", "instant"), False, r"question \(instant\)"),
+    "counts, another end": (AGEO, ("question", "end"), "2021-06-04T00:00:00+00:00", r"question \(end\)"),
+    "counts, another time": (AGEO, ("question", "when"), "2021-06-03T18:00:00+00:00", r"question \("),
+    "counts, no time": (AGEO, ("question", "when"), "soon", "question is one that is refused"),
+    "counts, no zone": (AGEO, ("question", "timezone"), "Mars/Base", "question is one that is refused"),
+    "counts, so far": (AGEO, ("question", "so_far"), True, "there is no --so-far of it"),
+    "a day, so far": (KINDS["ageo over a day"], ("question", "so_far"), True, "was over, and says so far"),
+    "counts, the future": (AGEO, ("known_on",), "2021-06-03T08:59:59+00:00", "before the time it is about"),
+    "counts, no moment": (AGEO, ("known_on",), "yesterday", "the moment it speaks from"),
+    "counts, no zone of it": (AGEO, ("known_on",), "2021-06-10T09:00:00", "the moment it speaks from"),
+    "counts, an amount": (AGEO, ("mechanism", "epsilon"), "1e9999", "amount in release.json"),
+    "at least, margin": (AT_LEAST, ("mechanism", "margin"), 1, "margin of its lower bounds"),
+    "at least, alpha": (AT_LEAST, ("question", "alpha"), "1/100", "margin of its lower bounds"),
+    "at least, alpha 0": (AT_LEAST, ("question", "alpha"), "0", "error rate"),
+    "public at least, alpha of each": (
+        PUBLIC,
+        ("question", "alpha_of_each_place"),
+        "1/2",
+        "margin of its lower bounds",
+    ),
+    "public at least, not shared": (
+        PUBLIC,
+        ("question", "publish_at_least"),
+        False,
+        "margin of its lower bounds",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_one_false_value_is_found_even_when_signed(tmp_path: Path, key: PrivateKey, fault: str) -> None:
+    terms, at, value, what = FAULTS[fault]
+    release = made(tmp_path, key, terms)
+    verify(release.directory, tmp_path / "key.pub")
+    with pytest.raises(BadRelease, match=what):
+        verify(planted(release, key, at, value).directory, tmp_path / "key.pub")
+
+
+def _leaves(value: object, at: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _leaves(inner, (*at, name))
+    else:
+        yield at, value
+
+
+FREE = {
+    # Names: nothing follows from them.
+    ("release",),
+    ("supersedes",),
+    ("software", "name"),
+    ("software", "version"),
+    ("ledger", "dataset"),
+    ("ledger", "event", "number"),
+    ("ledger", "event", "digest"),
+    # Declared, and any declaration of its kind could have been made.
+    ("question", "counted"),
+    # May be moved as far as the bounds allow (THEORY section 5): test_verify has every state against them.
+    ("question", "at_most"),
+    ("question", "at_least"),
+    ("mechanism", "order", "kind"),
+    ("mechanism", "order", "text"),
+}
+OTHER = {"adp": "dp", "person": "person-day", "replace": "add or remove", "add or remove": "replace"}
+
+
+def _others(value: object) -> list[object]:
+    """Values of the same kind, a little off."""
+    if isinstance(value, bool):
+        return [not value]
+    if isinstance(value, int):
+        return [value + 1, value - 1] if value else [1]
+    if isinstance(value, list):
+        return [value[1:]] if value else [["2021-06-03"]]
+    if value is None:
+        return []
+    text = str(value)
+    return [OTHER[text]] if text in OTHER else [f"{text}1", f"1{text}", text[:-1]]
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "sparse over a day"])
+def test_whatever_number_is_a_little_off_is_found_even_when_signed(
+    tmp_path: Path, key: PrivateKey, kind: str
+) -> None:
+    """Every value of release.json in turn, but the names and what is declared freely."""
+    terms = KINDS.get(kind, SPARSE_DAY)
+    release = made(tmp_path, key, terms)
+    original = {path.name: path.read_bytes() for path in release.directory.iterdir()}
+    for at, value in list(_leaves(release.manifest)):
+        if at[0] in ("files", "schema", "simulated") or at in FREE:
+            continue
+        for other in _others(value):
+            try:
+                spoilt = planted(release, key, at, other)
+            except BadRelease:
+                # Not even of the shape that the schema has.
+                continue
+            if not _could_be_true(at, spoilt):
+                with pytest.raises(BadRelease):
+                    raise _found(spoilt, tmp_path / "key.pub") or AssertionError(f"{at}: {other!r} passed")
+            for name, data in original.items():
+                (release.directory / name).write_bytes(data)
+    verify(release.directory, tmp_path / "key.pub")
+
+
+def _found(release: Release, key: Path) -> BadRelease | None:
+    try:
+        verify(release.directory, key)
+    except BadRelease as error:
+        return error
+    return None
+
+
+def _could_be_true(at: tuple[str, ...], release: Release) -> bool:
+    """What may have been declared just as well, with the same answers, the same noise and the same price."""
+    record, answers = release.manifest, release.answers
+    if at == ("question", "people"):
+        return not (answers.upper >= record["question"]["people"]).any()
+    if at in (("mechanism", "alarms"), ("mechanism", "places_per_person")) and record["mechanism"]["alarms"]:
+        price, mechanism = record["ledger"]["cost"], record["mechanism"]
+        same = min(mechanism["alarms"], mechanism["places_per_person"] or mechanism["alarms"])
+        paid = Fraction(price["epsilon"]) / Fraction(price["each"])
+        return same == paid and not (at[-1] == "alarms" and record["answers"]["NOT_ASKED"])
+    return False
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "state"))
+    return World.made(tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["counts", "sparse"])
+def test_whoever_has_the_ledger_can_check_what_it_paid(world: World, kind: str) -> None:
+    release = world.publish(kind)
+    with open_ledger(world.home / "ledger.db") as ledger:
+        assert verify(world.out, world.home / "key.pub", ledger=ledger).digest == release.digest
+    other = World.made(world.home / "other")
+    with (
+        open_ledger(other.home / "ledger.db") as ledger,
+        pytest.raises(BadRelease, match="has not committed to it"),
+    ):
+        verify(world.out, world.home / "key.pub", ledger=ledger)
+
+
+def test_a_release_the_ledger_knows_otherwise_is_found(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The publisher signs it and the ledger has committed to it; only what the ledger was told is another."""
+    release = world.publish("sparse")
+    with open_ledger(world.home / "ledger.db") as ledger:
+        (paid,) = ledger.reservations("city")
+    for known, what in [
+        (replace(paid, cost=replace(paid.cost, each=Fraction(1, 120))), "charged another price"),
+        (replace(paid, dataset="town"), "another dataset"),
+        (replace(paid, stage=Stage.WITHDRAWN), "withdrawn"),
+        (replace(paid, returned=paid.cost.epsilon), "more than its alarms leave unused"),
+        (replace(paid, manifest="0" * 64), "has not committed to it"),
+    ]:
+        with open_ledger(world.home / "ledger.db") as ledger:
+            monkeypatch.setattr(ledger, "reservations", lambda known=known: (known,))
+            with pytest.raises(BadRelease, match=what):
+                verify(world.out, world.home / "key.pub", ledger=ledger)
+    assert release.manifest["answers"]["UNCLEAR"]
+
+
+def test_a_receipt_of_another_ledger_is_found_even_when_signed(tmp_path: Path, key: PrivateKey) -> None:
+    release = made(tmp_path, key, KINDS["ageo"])
+    data = (release.directory / "release.json").read_bytes()
+    for receipt in ({"ledger": "1" * 32}, {}):
+        (release.directory / "signature.json").write_bytes(sign(data, receipt, key))
+        with pytest.raises(BadRelease, match="receipt in signature"):
+            verify(release.directory, tmp_path / "key.pub")
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "what"),
+    [
+        ("statement.txt", "At most 2", "At most 1", "statement.txt does not say"),
+        ("map.html", '"at_most":2', '"at_most":1', "map.html does not say"),
+        ("map.html", 'id="data"', 'id="date"', "map.html does not say"),
+        ("answers.geojson", '"at_most":2', '"at_most":1', "answers.geojson does not say"),
+        ("answers.geojson", '"upper_bound":', '"upper_bound":1', "answers.geojson does not say"),
+        ("answers.geojson", "Cannot say", "No danger", "answers.geojson does not say"),
+        ("answers.geojson", '"id":"p0"', '"id":"p1"', "answers.geojson does not say"),
+    ],
+)
+def test_a_page_that_says_something_else_is_found_even_when_signed(
+    tmp_path: Path, key: PrivateKey, name: str, old: str, new: str, what: str
+) -> None:
+    release = made(tmp_path, key, KINDS["ageo"])
+    path = release.directory / name
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    with pytest.raises(BadRelease, match=what):
+        verify(resigned(release, key).directory, tmp_path / "key.pub")
+
+
+def test_the_words_of_another_version_are_not_compared_but_its_numbers_are(
+    tmp_path: Path, key: PrivateKey
+) -> None:
+    """A release is verified for as long as it is used, by versions that say things in other words."""
+    release = made(tmp_path, key, KINDS["sparse"])
+    guarantee = {**release.manifest["guarantee"], "sentence": "In other words.", "promise": ["The same."]}
+    software = {"name": "safeside", "version": "99.0"}
+    (release.directory / "statement.txt").write_text("In other words.")
+    older = resigned(release, key, guarantee=guarantee, software=software)
+    verify(older.directory, tmp_path / "key.pub")
+    false = resigned(older, key, guarantee={**guarantee, "epsilon": "1/9"})
+    with pytest.raises(BadRelease, match="guarantee it claims"):
+        verify(false.directory, tmp_path / "key.pub")
