@@ -111,8 +111,7 @@ SAID: Said = {
         BadFile,
         "Column end: a time in 1970, as numbers become whose unit was mistaken (1 row);"
         " first at visits.csv line 2.",
-        "Check the unit (--time-format epoch-s), or declare that they are right as they are"
-        " (--trust-times).",
+        "Check the unit (--time-format epoch-s), or declare that they are right as they are (--trust-times).",
     ),
     "a skipped time": (
         lambda _: count_visits(
@@ -236,7 +235,7 @@ SAID: Said = {
     ),
     # The list of places
     "places out of order": (
-        made(lambda: Places(ids=("b", "a"))),
+        made(lambda: Places.of(("b", "a"))),
         BadQuestion,
         "The places are not in order, or one is there twice.",
         "Use read_places.",

@@ -70,7 +70,7 @@ def test_no_resolution_is_truncated(micros: int, tick: int, unit: str, operation
                 stamped = stamped.dt.replace_time_zone(None)
             else:
                 stamped = stamped.dt.convert_time_zone(zone)
-            clock = Stamps(dtype=nw.Datetime(unit, zone), zone=None if zone is None else ZoneInfo(zone))
+            clock = Stamps(dtype=nw.Datetime(unit, zone), polars=True)
             at = moment if zone else moment.replace(tzinfo=None)
             assert ask(clock, stamped, operation, at) == [exact[operation]]
 
@@ -84,7 +84,7 @@ def test_local_times_around_changes_of_the_clock(data: st.DataObject) -> None:
     minutes = st.integers(-200, 200).map(lambda m: timedelta(minutes=m))
     moment = change + data.draw(minutes)
     written = (change + data.draw(minutes)).astimezone(ZoneInfo(zone)).replace(tzinfo=None)
-    local = LocalStamps(stamps=Stamps(dtype=nw.Datetime("us"), zone=None), local=ZoneInfo(zone))
+    local = LocalStamps(stamps=Stamps(dtype=nw.Datetime("us"), polars=True), local=ZoneInfo(zone))
     possible = moments(written, zone)
     for operation, truth in OPERATIONS.items():
         answer = ask(local, pl.Series([written]), operation, moment)
@@ -102,7 +102,7 @@ def test_local_days_around_changes_of_the_clock(data: st.DataObject) -> None:
     minutes = [change + timedelta(minutes=m) for m in range(-6000, 6000)]
     shown = [at for at in minutes if at.astimezone(ZoneInfo(zone)).date() == day]
     clock = LocalDates(local=ZoneInfo(zone), midnights=None)
-    midnights = LocalDates(local=ZoneInfo(zone), midnights=Stamps(dtype=nw.Datetime("ns"), zone=None))
+    midnights = LocalDates(local=ZoneInfo(zone), midnights=Stamps(dtype=nw.Datetime("ns"), polars=True))
     column = pl.Series([day], dtype=pl.Date)
     truth = {
         "before": any(at < moment for at in shown),
@@ -118,7 +118,7 @@ def test_local_days_around_changes_of_the_clock(data: st.DataObject) -> None:
 
 def test_local_times_that_no_clock_showed() -> None:
     zone = ZoneInfo("Europe/Berlin")
-    local = LocalStamps(stamps=Stamps(dtype=nw.Datetime("us"), zone=None), local=zone)
+    local = LocalStamps(stamps=Stamps(dtype=nw.Datetime("us"), polars=True), local=zone)
     written = [
         datetime(2024, 3, 31, 1, 59, 59),
         datetime(2024, 3, 31, 2),
@@ -137,7 +137,7 @@ def test_implausible_times() -> None:
         [datetime(1899, 12, 31), datetime(1900, 1, 1), datetime(2199, 12, 31), datetime(2200, 1, 1)]
     )
     frame = nw.from_native(pl.DataFrame({"t": times.dt.replace_time_zone("UTC")}))
-    clock = Stamps(dtype=nw.Datetime("us", "UTC"), zone=UTC)
+    clock = Stamps(dtype=nw.Datetime("us", "UTC"), polars=True)
     assert frame.select(implausible(clock, nw.col("t")).alias("t"))["t"].to_list() == [
         True,
         False,

@@ -12,6 +12,7 @@ import pytest
 
 from safeside.errors import BadFile, BadQuestion, NoRoom
 from safeside.visits import Places, read_places
+from safeside.visits.places import KNOWN
 
 FULL = (
     "place,latitude,longitude,name,region,popularity,at_most\n"
@@ -41,7 +42,9 @@ def test_everything_a_list_can_say(tmp_path: Path) -> None:
 def test_what_is_not_said_is_none(tmp_path: Path) -> None:
     path = tmp_path / "places.csv"
     path.write_text("place\nb\na")
-    assert read_places(path) == Places(ids=("a", "b"))
+    places = read_places(path)
+    assert places.ids == ("a", "b")
+    assert all(getattr(places, role) is None for role in KNOWN if role != "place")
 
 
 def test_from_anything() -> None:
@@ -100,7 +103,7 @@ def test_what_is_no_list(tmp_path: Path) -> None:
     with pytest.raises(BadQuestion, match="no column 'venues'"):
         read_places(pl.DataFrame({"venue": ["a"]}), columns={"place": "venues"})
     with pytest.raises(BadQuestion, match="not in order"):
-        Places(ids=("b", "a"))
+        Places.of(("b", "a"))
 
 
 class TestRoomToBeElsewhere:

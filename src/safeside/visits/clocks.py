@@ -79,7 +79,11 @@ class Stamps:
     """
 
     dtype: nw.Datetime
-    zone: tzinfo | None
+    polars: bool
+    """Polars has a tz database of its own, which need not agree with Python's: it is given moments in UTC,
+    and only told to call them by the column's zone. So the column stays as it is, and a filter on it is
+    applied while a file is read.
+    """
 
     def literal(self, moment: datetime, *, up: bool) -> nw.Expr:
         """The moment, moved to the column's own resolution in the direction asked for."""
@@ -87,10 +91,13 @@ class Stamps:
         whole, exact = _ticks(moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment, unit)
         whole += up and not exact
         micros = whole * PER_SECOND["us"] // PER_SECOND[unit]
-        at = _EPOCH + micros * _MICROSECOND
-        return nw.lit(
-            at.replace(tzinfo=None) if self.zone is None else at.astimezone(self.zone), dtype=self.dtype
-        )
+        at, zone = _EPOCH + micros * _MICROSECOND, self.dtype.time_zone
+        if zone is None:
+            return nw.lit(at.replace(tzinfo=None), dtype=self.dtype)
+        if self.polars:
+            utc = nw.Datetime(self.dtype.time_unit, "UTC")
+            return nw.lit(at, dtype=utc).dt.convert_time_zone(zone)
+        return nw.lit(at.astimezone(zone_of(zone)), dtype=self.dtype)
 
     def before(self, column: nw.Expr, moment: datetime) -> nw.Expr:
         return column < self.literal(moment, up=True)

@@ -51,7 +51,7 @@ def assign(fixes: pl.DataFrame, places: Places, declared: VisitFormat, progress:
         progress(begin / fixes.height, "Finding the places of coordinates")
     row = np.concatenate([np.empty(0, np.int64), *rows])
     index = np.concatenate([np.empty(0, np.int64), *indices])
-    ids = pl.Series("place", places.ids, dtype=pl.String)
+    ids = places.column
     return pl.DataFrame({"person": fixes["person"][row], "place": ids[index]})
 
 

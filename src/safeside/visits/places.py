@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,26 +23,84 @@ from safeside.visits.room import require_room
 
 KNOWN: Final = ("place", "latitude", "longitude", "name", "region", "popularity", "at_most")
 KINDS: Final = ("kind", "category", "type")
+_NUMBERS: Final[dict[str, tuple[Callable[[pl.Series], pl.Series], str]]] = {
+    "latitude": (lambda v: v.abs() <= 90, "is not between -90 and 90"),
+    "longitude": (lambda v: v.abs() <= 180, "is not between -180 and 180"),
+    "popularity": (lambda v: v >= 0, "is not a number from 0"),
+    "at_most": (lambda v: (v >= 0) & (v == v.floor()) & (v < 2**53), "is not a whole number from 0"),
+}
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Places:
-    """Targets in the order of their identifiers; what was not given is None."""
+    """Targets in the order of their identifiers; what was not given is None.
 
-    ids: tuple[str, ...]
-    latitude: NDArray[np.float64] | None = None
-    longitude: NDArray[np.float64] | None = None
-    name: tuple[str, ...] | None = None
-    region: tuple[str, ...] | None = None
-    popularity: NDArray[np.float64] | None = None
-    at_most: NDArray[np.int64] | None = None
+    A long list lives in the columns of `table`, ten times as compact as Python's own text.
+    """
+
+    table: pl.DataFrame = field(repr=False)
 
     def __post_init__(self) -> None:
-        if not self.ids or list(self.ids) != sorted(set(self.ids)):
+        ids = self.column
+        if not len(ids) or ids.null_count() or not (ids.head(-1) < ids.tail(-1)).all():
             raise BadQuestion("The places are not in order, or one is there twice.", "Use read_places.")
 
+    @classmethod
+    def of(cls, ids: Sequence[str], **columns: Any) -> Places:
+        """Places from identifiers in order, and columns by the names in `KNOWN`; those that are None are left
+        out.
+        """
+        given = {role: pl.Series(role, values) for role, values in columns.items() if values is not None}
+        return cls(table=pl.DataFrame([pl.Series("place", ids, dtype=pl.String), *given.values()]))
+
     def __len__(self) -> int:
-        return len(self.ids)
+        return self.table.height
+
+    @property
+    def column(self) -> pl.Series:
+        """The identifiers, as an engine takes them."""
+        return self.table["place"]
+
+    @cached_property
+    def ids(self) -> tuple[str, ...]:
+        """The identifiers."""
+        return tuple(self.column)
+
+    @cached_property
+    def name(self) -> tuple[str, ...] | None:
+        """What people call each place."""
+        return self._words("name")
+
+    @cached_property
+    def region(self) -> tuple[str, ...] | None:
+        """The part of the world each place lies in."""
+        return self._words("region")
+
+    @property
+    def latitude(self) -> NDArray[np.float64] | None:
+        """Degrees north."""
+        return self._numbers("latitude")
+
+    @property
+    def longitude(self) -> NDArray[np.float64] | None:
+        """Degrees east."""
+        return self._numbers("longitude")
+
+    @property
+    def popularity(self) -> NDArray[np.float64] | None:
+        """Public knowledge of how many people come, on any scale."""
+        return self._numbers("popularity")
+
+    @property
+    def at_most(self) -> NDArray[np.int64] | None:
+        """A threshold of each place's own."""
+        return self.table["at_most"].to_numpy() if "at_most" in self.table.columns else None
+
+    def _words(self, role: str) -> tuple[str, ...] | None:
+        return tuple(self.table[role]) if role in self.table.columns else None
+
+    def _numbers(self, role: str) -> NDArray[np.float64] | None:
+        return self.table[role].to_numpy() if role in self.table.columns else None
 
 
 def read_places(source: Any, *, columns: dict[str, str] | None = None, separator: str = ",") -> Places:
@@ -63,10 +122,11 @@ def read_places(source: Any, *, columns: dict[str, str] | None = None, separator
             f"Name the column of identifiers place.{did_you_mean('place', table.columns)}",
         )
     kinds: dict[str, pl.Series] = {
-        kind: table[kind].cast(pl.String) for kind in KINDS if kind in table.columns
+        kind: table[kind].cast(pl.String).unique() for kind in KINDS if kind in table.columns
     }
-    table = table.select(pl.col(column).alias(role) for role, column in found.items())
-    return _places(table, kinds)
+    read = {role: table[column] for role, column in found.items()}
+    del table  # from here on column by column, so that no long list is in memory twice
+    return _places(read, kinds)
 
 
 def _table(source: Any, separator: str) -> pl.DataFrame:
@@ -94,69 +154,53 @@ def _table(source: Any, separator: str) -> pl.DataFrame:
     return table
 
 
-def _places(table: pl.DataFrame, kinds: dict[str, pl.Series]) -> Places:
-    schema = nw.from_native(table).collect_schema()
-    ids = (
-        nw.from_native(table).select(place_ids("place", schema["place"]).cast(nw.String)).to_native()["place"]
+def _places(read: dict[str, pl.Series], kinds: dict[str, pl.Series]) -> Places:
+    ids = _identifiers(read.pop("place"))
+    if ("latitude" in read) != ("longitude" in read):
+        raise BadQuestion("The list of places has one of latitude and longitude.", "Give both or neither.")
+    order = ids.arg_sort()
+    columns = [ids.gather(order)]
+    for role in list(read):
+        column = read.pop(role)
+        column = _numbers(ids, role, column) if role in _NUMBERS else column.cast(pl.String).fill_null("")
+        columns.append(column.gather(order).alias(role))
+    places = Places(table=pl.DataFrame(columns))
+    require_room(
+        ids=places.column,
+        names=places.table["name"] if "name" in places.table.columns else None,
+        kinds=kinds,
+        latitude=places.latitude,
+        longitude=places.longitude,
     )
+    return places
+
+
+def _identifiers(column: pl.Series) -> pl.Series:
+    """Identifiers as text, each there once."""
+    frame = nw.from_native(column.alias("place").to_frame())
+    ids = frame.select(place_ids("place", frame.schema["place"]).cast(nw.String)).to_native()["place"]
     if not len(ids):
         raise BadQuestion("The list of places is empty.", "List the places that are to be answered.")
     _require(ids.is_not_null() & (ids.str.strip_chars() != ""), "place", "is missing")
     _require(ids == ids.str.strip_chars(), "place", "has blanks around it")
     _require(ids.is_first_distinct(), "place", "is there twice")
-    order = ids.arg_sort()
-    table = table.with_columns(ids.alias("place"))[order]
-    read = {role: table[role] for role in table.columns}
-    latitude = _numbers(read, "latitude", lambda v: v.abs() <= 90, "is not between -90 and 90")
-    longitude = _numbers(read, "longitude", lambda v: v.abs() <= 180, "is not between -180 and 180")
-    if (latitude is None) != (longitude is None):
-        raise BadQuestion("The list of places has one of latitude and longitude.", "Give both or neither.")
-    thresholds = _numbers(
-        read, "at_most", lambda v: (v >= 0) & (v == v.floor()) & (v < 2**53), "is not a whole number from 0"
-    )
-    places = Places(
-        ids=tuple(table["place"].to_list()),
-        latitude=latitude,
-        longitude=longitude,
-        name=_words(read, "name"),
-        region=_words(read, "region"),
-        popularity=_numbers(read, "popularity", lambda v: v >= 0, "is not a number from 0"),
-        at_most=None if thresholds is None else thresholds.astype(np.int64),
-    )
-    require_room(
-        ids=table["place"],
-        names=read["name"].cast(pl.String) if "name" in read else None,
-        kinds=kinds,
-        latitude=latitude,
-        longitude=longitude,
-    )
-    return places
+    return ids
 
 
-def _words(read: dict[str, pl.Series], role: str) -> tuple[str, ...] | None:
-    if role not in read:
-        return None
-    return tuple(read[role].cast(pl.String).fill_null("").to_list())
-
-
-def _numbers(
-    read: dict[str, pl.Series], role: str, allowed: Callable[[pl.Series], pl.Series], complaint: str
-) -> NDArray[np.float64] | None:
-    """A column of numbers, all of them there and allowed; None where there is no such column."""
-    if role not in read:
-        return None
-    column = read[role]
-    values = (column.str.strip_chars() if column.dtype == pl.String else column).cast(
-        pl.Float64, strict=False
-    )
+def _numbers(ids: pl.Series, role: str, column: pl.Series) -> pl.Series:
+    """A column of numbers, all of them there and allowed."""
+    if column.dtype == pl.String:
+        column = column.str.strip_chars()
+    values = column.cast(pl.Float64, strict=False)
+    allowed, complaint = _NUMBERS[role]
     wrong = (~(values.is_finite() & allowed(values)).fill_null(value=False)).arg_true()
     if len(wrong):
         raise BadFile(
-            f"In the list of places, {role} of {read['place'][wrong[0]]!r} {complaint}, or is missing"
+            f"In the list of places, {role} of {min(ids.gather(wrong))!r} {complaint}, or is missing"
             f" ({len(wrong):,} {'place' if len(wrong) == 1 else 'places'}).",
             f"Give every place a {role}, or leave the column out.",
         )
-    return values.to_numpy()
+    return values.cast(pl.Int64) if role == "at_most" else values
 
 
 def _require(fine: pl.Series, role: str, complaint: str) -> None:

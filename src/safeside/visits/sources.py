@@ -14,12 +14,13 @@ from narwhals.exceptions import NarwhalsError
 
 from safeside.errors import BadFile, BadQuestion, MissingExtra
 from safeside.progress import Progress
-from safeside.visits.clocks import Clock, Epoch, LocalDates, LocalStamps, Stamps, zone_of
+from safeside.visits.clocks import Clock, Epoch, LocalDates, LocalStamps, Stamps
 from safeside.visits.csvfile import lines_of
 from safeside.visits.files import Fingerprint, Opened, open_files
 from safeside.visits.format import Roles, VisitFormat, When, assign_roles
 from safeside.visits.ids import floats, is_text, person_ids, place_ids
 from safeside.visits.report import Doubt, Finding, Where, stop_on
+from safeside.visits.spark import byte_by_byte
 from safeside.visits.texttimes import read_text, text_of
 
 ROW: Final = "row number"
@@ -86,7 +87,9 @@ def open_visits(visits: Any, opened: Opened | None, declared: VisitFormat) -> So
         return _source(frame, None, roles, declared, opened)
     native, engine = _from_native(visits)
     roles = assign_roles(_names(native), declared)
-    chosen = native.select(nw.col(column).alias(role) for role, column in roles.columns.items())
+    chosen = native.select(
+        column if role == column else nw.col(column).alias(role) for role, column in roles.columns.items()
+    )
     frame, numbered = _from_dataframe(chosen, roles, declared, engine)
     return _source(frame, numbered, roles, declared, None)
 
@@ -136,6 +139,9 @@ def _from_dataframe(
         chosen, engine = nw.from_native(_to_polars(chosen)), "polars"
     native = chosen.to_native()
     _refuse_float_categories(native, roles, engine)
+    if engine.startswith("pyspark"):
+        plain = byte_by_byte(native)
+        chosen = chosen if plain is native else nw.from_native(plain)
     if engine == "duckdb":
         return _typed(nw.from_native(_byte_by_byte(native, schema)), roles), None
     if engine == "polars":
@@ -193,17 +199,18 @@ def _prepare(frame: pl.LazyFrame, roles: Roles, declared: VisitFormat, *, rename
     if kinds:
         frame = read_text(frame, kinds, roles.columns, declared)
     types = frame.collect_schema()
-    # Polars has a tz database of its own, which need not agree with Python's: in UTC nobody has to ask it.
-    zoned = [role for role in roles.times if getattr(types[role], "time_zone", None) not in (None, "UTC")]
-    frame = frame.with_columns(pl.col(role).dt.convert_time_zone("UTC") for role in zoned)
+    zones = {role: getattr(types[role], "time_zone", None) for role in roles.times}
+    if len({zone for zone in zones.values() if zone}) > 1:
+        frame = frame.with_columns(pl.col(r).dt.convert_time_zone("UTC") for r, zone in zones.items() if zone)
     return _typed(nw.from_native(frame), roles)
 
 
 def _typed(frame: Frame, roles: Roles) -> Frame:
     schema = frame.collect_schema()
-    casts = [person_ids("person", schema["person"], roles.columns["person"])]
+    ids = {"person": person_ids("person", schema["person"], roles.columns["person"])}
     if "place" in roles.columns:
-        casts.append(place_ids("place", schema["place"], roles.columns["place"]))
+        ids["place"] = place_ids("place", schema["place"], roles.columns["place"])
+    casts = [ids[role] for role in ids if is_text(schema[role]) and schema[role] != nw.String]
     if "state" in roles.columns and schema["state"] != nw.String:
         casts.append(nw.col("state").cast(nw.String))
     for role in ("latitude", "longitude", "accuracy"):
@@ -214,14 +221,15 @@ def _typed(frame: Frame, roles: Roles) -> Frame:
                     "Give latitude and longitude as decimal degrees.",
                 )
             casts.append(nw.col(role).cast(nw.Float64))
-    return frame.with_columns(casts)
+    return frame.with_columns(casts) if casts else frame
 
 
 def _source(
     frame: Frame, numbered: Frame | None, roles: Roles, declared: VisitFormat, opened: Opened | None
 ) -> Source:
     schema = frame.collect_schema()
-    clocks = {role: _clock(roles, role, schema[role], declared) for role in roles.times}
+    engine = str(frame.implementation)
+    clocks = {role: _clock(roles, role, schema[role], declared, engine) for role in roles.times}
     if len({type(clock) for clock in clocks.values()}) > 1:
         raise BadQuestion(
             "Start and end tell the time in different ways.", "Give both as timestamps, or both as dates."
@@ -238,18 +246,18 @@ def _source(
         types={role: schema[role] for role in roles.columns},
         clocks=clocks,
         texts=frozenset(role for role in roles.columns if text_of(role) in schema.names()),
-        engine=str(frame.implementation),
+        engine=engine,
         opened=opened,
         findings=tuple(findings),
         declared=declared,
     )
 
 
-def _clock(roles: Roles, role: str, dtype: nw.dtypes.DType, declared: VisitFormat) -> Clock:
+def _clock(roles: Roles, role: str, dtype: nw.dtypes.DType, declared: VisitFormat, engine: str) -> Clock:
     column = roles.columns[role]
     if isinstance(dtype, nw.Datetime):
-        zone = None if dtype.time_zone is None else zone_of(dtype.time_zone)
-        stamps = Stamps(dtype=dtype, zone=zone)
+        stamps = Stamps(dtype=dtype, polars=engine == "polars")
+        zone = dtype.time_zone
         if roles.when is When.DATES and zone is None:
             return LocalDates(local=_local(column, declared), midnights=stamps)
         if roles.when is not When.DATES:

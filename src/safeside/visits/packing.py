@@ -1,0 +1,111 @@
+"""Distinct pairs of whole numbers, counted by sorting: each pair in one number, equal neighbours left out.
+
+Engines count distinct values within groups by hashing: some 100 ns a row, and a set in memory for each group.
+Sorting whole numbers takes a third of the time and half the memory, and the places of one person stand side
+by side. Whatever does not fit into one number, and whatever is doubtful, is left to the general plan.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from safeside.progress import Progress
+from safeside.visits.engines import collect
+from safeside.visits.places import Places
+from safeside.visits.sources import Frame, Source
+
+_BITS: Final = 63
+_MOST_PLACE_BITS: Final = 20
+"""Larger numbers of places are left to the general plan: there is a counter for every number below."""
+_LOOK: Final = 1000
+_BLOCK: Final = 1 << 18
+"""Keys looked at in one go, so that counting takes little memory beside them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairCounts:
+    """People per place, as columns `place` and `people`, and the most places of one person where asked."""
+
+    by_place: pl.DataFrame
+    most_places: int | None
+
+
+def count_packed(
+    source: Source, pairs: Frame, places: Places, *, per_person: bool, progress: Progress
+) -> PairCounts | None:
+    """Count distinct pairs of `person` and `place`; None where that is for the general plan."""
+    native = pairs.to_native()
+    if not isinstance(native, pl.LazyFrame):
+        return None
+    if not all(kind.is_integer() for kind in pairs.collect_schema().dtypes()):
+        return None
+    bits = _place_bits(places)
+    if bits is None:
+        return None
+    # A first look, so that identifiers which never fit do not cost a whole reading of the data.
+    look = source.frame.to_native().head(_LOOK).select(_key(bits)).collect(engine="streaming")
+    if look["key"].null_count():
+        return None
+    (found,) = collect([nw.from_native(native.select(_key(bits)))], progress, "Counting people")
+    keys = found.drop_in_place("key")
+    return None if keys.null_count() else count_keys(_sorted(keys), bits, per_person=per_person)
+
+
+def _sorted(keys: pl.Series) -> NDArray[np.int64]:
+    ordered: NDArray[np.int64] = keys.sort(in_place=True).to_numpy()
+    return ordered
+
+
+def _place_bits(places: Places) -> int | None:
+    """How many bits the listed places need, and one more for those that are not listed."""
+    largest = places.column.cast(pl.Int64, strict=False).max()
+    bits = largest.bit_length() + 1 if isinstance(largest, int) and largest >= 0 else None
+    return bits if bits is not None and bits <= _MOST_PLACE_BITS else None
+
+
+def _key(bits: int) -> pl.Expr:
+    """Person and place in one number; missing where either is missing or out of range."""
+    person, place = (pl.col(name).cast(pl.Int64, strict=False) for name in ("person", "place"))
+    fits = (person >= 0) & (person < 1 << (_BITS - bits)) & (place >= 0) & (place < 1 << bits)
+    return pl.when(fits).then(person * (1 << bits) + place).alias("key")
+
+
+def count_keys(ordered: NDArray[np.int64], bits: int, *, per_person: bool) -> PairCounts:
+    """People per place, from keys in ascending order."""
+    counts = np.zeros(1 << bits, dtype=np.int64)
+    last, most, run = -1, 0, 0
+    for begin in range(0, len(ordered), _BLOCK):
+        block = ordered[begin : begin + _BLOCK]
+        fresh = np.empty(len(block), dtype=np.bool_)
+        fresh[0] = block[0] != last
+        np.not_equal(block[1:], block[:-1], out=fresh[1:])
+        distinct = block[fresh]
+        counts += np.bincount(distinct & ((1 << bits) - 1), minlength=1 << bits)
+        if per_person:
+            longest, run = _runs(distinct >> bits, last >> bits, run)
+            most = max(most, longest)
+        last = int(block[-1])
+    visited = np.flatnonzero(counts)
+    return PairCounts(
+        by_place=pl.DataFrame({"place": visited, "people": counts[visited]}),
+        most_places=most if per_person else None,
+    )
+
+
+def _runs(people: NDArray[np.int64], before: int, run: int) -> tuple[int, int]:
+    """How often one person comes in a row at most, and how often the last one does so far.
+
+    `before` is the person the rows before ended with, and `run` how often.
+    """
+    if not len(people):
+        return run, run
+    starts = np.flatnonzero(people[1:] != people[:-1]) + 1
+    lengths = np.diff(starts, prepend=0, append=len(people))
+    lengths[0] += run if people[0] == before else 0
+    return int(lengths.max()), int(lengths[-1])

@@ -1,0 +1,98 @@
+"""Pairs packed into one number and sorted: the same counts as sets of pairs, or left to the general plan."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.visits.making import DAY, NOON
+
+from safeside.errors import BadFile
+from safeside.visits import Window, count_visits, packing, read_places
+
+PLACES = read_places([str(number) for number in range(8)])
+WHOLE = [pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64]
+pairs = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 7)), max_size=60)
+
+
+@given(pairs)
+def test_ordered_keys_give_people_per_place_and_the_most_places(rows: list[tuple[int, int]]) -> None:
+    for block in (1, 3, 1 << 20):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(packing, "_BLOCK", block)
+            keys = np.array(sorted(person << 3 | place for person, place in rows), dtype=np.int64)
+            counted = packing.count_keys(keys, 3, per_person=True)
+        truth = Counter(place for _, place in set(rows))
+        assert dict(counted.by_place.rows()) == dict(truth)
+        each = Counter(person for person, _ in set(rows))
+        assert counted.most_places == max(each.values(), default=0)
+
+
+@given(pairs.filter(bool), st.sampled_from(WHOLE), st.sampled_from(WHOLE), st.integers(0, 3))
+@settings(deadline=None)
+def test_whole_numbers_of_any_kind_count_like_sets(
+    rows: list[tuple[int, int]], person: pl.DataType, place: pl.DataType, far: int
+) -> None:
+    """Also when people are numbered up to the last bit that their type has."""
+    least, most = (pl.select(end(person)).item() for end in (_least, _most))
+    number = {0: lambda n: n, 1: lambda n: most - n, 2: lambda n: least + n, 3: lambda n: n * 3}[far]
+    frame = _visits([(number(who), where) for who, where in rows], person, place)
+    counts = count_visits(frame, PLACES, DAY, max_places_per_person=8)
+    truth = Counter(where for _, where in set(rows))
+    assert counts.values.tolist() == [truth[int(place)] for place in PLACES.ids]
+    assert counts.most_places_per_person == max(Counter(who for who, _ in set(rows)).values())
+
+
+def test_the_general_plan_takes_over_in_the_middle_of_the_data() -> None:
+    """The first rows fit into one number each, one later row does not."""
+    rows = [(number, number % 8) for number in range(packing._LOOK + 10)] + [(2**62, 3)]
+    counts = count_visits(_visits(rows, pl.Int64, pl.Int64), PLACES, DAY)
+    assert counts.values.sum() == len(rows)
+
+
+def test_a_doubtful_row_stops_packed_counting_too() -> None:
+    rows = [(number, number % 8) for number in range(packing._LOOK + 10)]
+    frame = _visits(rows, pl.Int64, pl.Int64)
+    for column, why in (("person", "no person"), ("place", "no place"), ("start", "no start")):
+        last = pl.when(pl.int_range(pl.len()) < len(rows) - 1).then(pl.col(column)).alias(column)
+        with pytest.raises(BadFile, match=why):
+            count_visits(frame.with_columns(last), PLACES, DAY)
+
+
+def test_places_that_are_not_listed_are_not_lost() -> None:
+    rows = [(1, 3), (2, 9), (3, 900)]
+    frame = _visits(rows, pl.Int64, pl.Int64)
+    with pytest.raises(BadFile, match="2 places are visited and not listed"):
+        count_visits(frame, PLACES, DAY)
+    assert count_visits(frame, PLACES, DAY, exclude_unknown_places=True).values.sum() == 1
+
+
+def test_one_person_at_two_places_at_an_instant_is_found() -> None:
+    with pytest.raises(BadFile, match="two places"):
+        count_visits(_visits([(1, 3), (1, 4)], pl.Int64, pl.Int64, window=NOON), PLACES, NOON)
+
+
+def _least(kind: pl.DataType) -> pl.Expr:
+    return kind.min()
+
+
+def _most(kind: pl.DataType) -> pl.Expr:
+    return kind.max()
+
+
+def _visits(
+    rows: list[tuple[int, int]], person: pl.DataType, place: pl.DataType, window: Window = DAY
+) -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "person": pl.Series([who for who, _ in rows], dtype=person),
+            "place": pl.Series([where for _, where in rows], dtype=place),
+        }
+    ).with_columns(
+        start=pl.lit(window.start, dtype=pl.Datetime("us", "UTC")),
+        end=pl.lit(window.end, dtype=pl.Datetime("us", "UTC")).dt.offset_by("1m"),
+    )
