@@ -10,19 +10,42 @@ import narwhals as nw
 import polars as pl
 
 from safeside.progress import Progress, quiet
+from safeside.visits.spark import bring_home, not_what_was_counted, rising
 
 _TICK: Final = 0.2
 
 
-def collect(queries: list[nw.LazyFrame[Any]], progress: Progress, what: str) -> list[pl.DataFrame]:
-    """The answers to some queries on one input; Polars reads the input once for all of them."""
+def collect(
+    queries: list[nw.LazyFrame[Any]], progress: Progress, what: str, *, key: str | None = None
+) -> list[pl.DataFrame]:
+    """The answers to some queries on one input; Polars reads the input once for all of them.
+
+    `key` names the column in which, in the answer to the first query, no value may come twice.
+    """
     progress(None, what)
     natives = [query.to_native() for query in queries]
     if all(isinstance(native, pl.LazyFrame) for native in natives):
         if len(natives) == 1:
             return patiently(lambda: [natives[0].collect(engine="streaming")], progress, what)
         return patiently(lambda: pl.collect_all(natives, engine="streaming"), progress, what)
-    return patiently(lambda: [query.collect("polars").to_polars() for query in queries], progress, what)
+    keys = [key] + [None] * (len(queries) - 1)
+    return patiently(lambda: [_answer(*asked) for asked in zip(queries, keys, strict=True)], progress, what)
+
+
+def _answer(query: nw.LazyFrame[Any], key: str | None) -> pl.DataFrame:
+    if query.implementation.is_pyspark():
+        return bring_home(query.to_native(), key)
+    answer = query.collect("polars").to_polars()
+    if key is not None and not rising(answer[key].sort()):
+        raise not_what_was_counted()
+    return answer
+
+
+def each_once(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    """Every row once."""
+    native = frame.to_native()
+    # For `unique`, narwhals has engines that speak SQL sort all rows and number them.
+    return nw.from_native(native.distinct()) if hasattr(native, "distinct") else frame.unique()
 
 
 def patiently(work: Callable[[], list[pl.DataFrame]], progress: Progress, what: str) -> list[pl.DataFrame]:

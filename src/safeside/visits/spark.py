@@ -1,0 +1,78 @@
+"""Spark: text compared byte by byte, and answers that come to the driver whole or not at all.
+
+Spark runs tasks again when they fail, twice when they are slow, and once more when an executor is lost with
+what it had made. None of that may show in a count. So an answer comes in batches that were sorted where they
+were made; the driver sees that each is in order, that no key comes twice, and that there are as many rows as
+the executors counted on the way. Batches that have arrived are all the driver holds: one row for each place
+visited, which is as much as it holds of the list anyway, and never more than `spark.driver.maxResultSize`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import polars as pl
+
+from safeside.errors import BadFile
+
+_COUNTED: Final = "rows that left the executors"
+_BYTES: Final = "UTF8_BINARY"
+
+
+def bring_home(answer: Any, key: str | None) -> pl.DataFrame:
+    """The rows of a PySpark dataframe, sorted by `key`, in which no value comes twice."""
+    from pyspark.sql import functions
+
+    if key is not None:
+        answer = answer.sortWithinPartitions(key)
+    counted = answer.observe(_COUNTED, functions.expr("count(1)"))
+    table = counted.toArrow()
+    # Read where Spark keeps it: an Observation would wait, for ever, for an event that a busy driver drops.
+    rows = counted._jdf.queryExecution().observedMetrics().apply(_COUNTED).getLong(0)
+    empty = pl.DataFrame(table.schema.empty_table())
+    return gather(empty, (pl.DataFrame(batch) for batch in table.to_batches()), key, rows)
+
+
+def gather(empty: pl.DataFrame, batches: Iterable[pl.DataFrame], key: str | None, rows: int) -> pl.DataFrame:
+    """All batches as one frame in order of the key, or a refusal: none missing, none twice, none mixed up."""
+    arrived = [empty]
+    for batch in batches:
+        if key is not None and not rising(batch[key]):
+            raise not_what_was_counted()
+        arrived.append(batch)
+    whole = pl.concat(arrived)
+    if whole.height != rows:
+        raise not_what_was_counted()
+    if key is not None:
+        whole = whole.sort(key)
+        if not rising(whole[key]):
+            raise not_what_was_counted()
+    return whole
+
+
+def rising(values: pl.Series) -> bool:
+    """Whether each value is greater than the one before; a missing one comes first, and once."""
+    known = values.drop_nulls()
+    if values.null_count() > 1 or (values.null_count() and values[0] is not None):
+        return False
+    return bool((known[1:] > known[:-1]).all())
+
+
+def not_what_was_counted() -> BadFile:
+    """What is said when an answer is not whole."""
+    return BadFile(
+        "What was delivered is not what was counted: rows are missing, twice or out of order.",
+        "Count again once nothing writes to the data; if it happens again, report it.",
+    )
+
+
+def byte_by_byte(visits: Any) -> Any:
+    """The dataframe without collations, under which Spark takes two people for one (UTF8_LCASE: ana, ANA)."""
+    from pyspark.sql import functions
+
+    fields = visits.schema.fields
+    collated = [f.name for f in fields if getattr(f.dataType, "collation", _BYTES) != _BYTES]
+    if not collated:
+        return visits
+    return visits.withColumns({name: functions.collate(functions.col(name), _BYTES) for name in collated})
