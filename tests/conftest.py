@@ -1,7 +1,26 @@
-"""What every test shares: a terminal of one width, so that tables break lines in one place."""
+"""What every test shares: a terminal of one width, so that tables break lines in one place; and, among
+workers, that tests which need the same server run on one of them.
+"""
 
 from __future__ import annotations
 
 import os
+from typing import Any
+
+import pytest
 
 os.environ["COLUMNS"] = "120"
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[Any]) -> None:
+    """Call tests by their group, as xdist does with `--dist loadgroup`.
+
+    xdist 3.8 writes the name where pytest looked for it before 9.2. Without it each worker starts a Spark
+    cluster and a PostgreSQL server of its own. Large groups start first, so that none is left to the end.
+    """
+    for item in items:
+        with_group = vars(item).get("_nodeid")
+        if with_group is not None and item.nodeid != with_group:
+            item._id = type(item._id).parse(with_group)
+            assert item.nodeid == with_group, "pytest keeps the names of tests somewhere else now"
