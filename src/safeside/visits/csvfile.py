@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from safeside.progress import Progress
 from safeside.visits.report import Doubt, Finding, Where
 
-CHUNK: Final = 1 << 22
+CHUNK: Final = 1 << 20
 _BOM: Final = codecs.BOM_UTF8
 _WIDE_BOMS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 _PACKED: Final = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"BZh", b"\xfd7zXZ")

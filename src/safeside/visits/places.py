@@ -192,9 +192,9 @@ def _identifiers(column: pl.Series) -> pl.Series:
 
 def _numbers(ids: pl.Series, role: str, column: pl.Series) -> pl.Series:
     """A column of numbers, all of them there and allowed."""
-    if column.dtype == pl.String:
-        column = column.str.strip_chars()
     values = column.cast(pl.Float64, strict=False)
+    if column.dtype == pl.String and values.null_count():
+        values = column.str.strip_chars().cast(pl.Float64, strict=False)
     allowed, complaint = _NUMBERS[role]
     wrong = (~(values.is_finite() & allowed(values)).fill_null(value=False)).arg_true()
     if len(wrong):
