@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.messages import visits_files, visits_frames, visits_questions, visits_rows
+from tests.messages import visits_files, visits_frames, visits_questions, visits_room, visits_rows
 from tests.messages.visits_acts import FIX, GOOD, HEADER, POINTS, ROWS
 from tests.visits.making import DAY, places, table, write_parquet
 
@@ -25,7 +25,7 @@ from safeside.visits.tally import require_all_rows
 
 SAID = {
     f"{part.__name__.rpartition('_')[2]}: {name}": case
-    for part in (visits_questions, visits_frames, visits_files, visits_rows)
+    for part in (visits_questions, visits_frames, visits_files, visits_room, visits_rows)
     for name, case in part.SAID.items()
 }
 
@@ -138,6 +138,11 @@ MISSING = {
         "Finding places by H3 cells needs the package h3.",
         "Run pip install 'safeside[geo]'.",
     ),
+    "h3.api.basic_int": (
+        lambda: read_places([f"8930{number:02}a2d3fffff" for number in range(10, 20)]),
+        "The places are H3 cells; whether they cover an area cannot be told without the package h3.",
+        "Run pip install 'safeside[geo]'.",
+    ),
     "trackintel": (
         lambda: count_visits(
             FIX, read_places(POINTS), DAY, VisitFormat(radius=50, at_least=StayRule(minutes=5))
@@ -170,7 +175,7 @@ ERRORS = {
     "Finding",
     "RowCheck",
     "_coordinate",
-    "_refuse_words",
+    "_no_room",
 }
 HARD_TO_REACH = {
     "The list of places cannot be read.",

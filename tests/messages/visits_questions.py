@@ -126,13 +126,13 @@ SAID: Said = {
         lambda _: VisitFormat(radius=20_000),
         NoRoom,
         "A radius of 20000 m around every place does not describe venues.",
-        "Declare a radius above 0 and up to 10000 m.",
+        "Declare a radius above 0 and up to 1000 m.",
     ),
     "cells": (
         lambda _: VisitFormat(h3_resolution=3),
         NoRoom,
         "H3 cells of resolution 3 and 1 rings are no venues.",
-        "Declare a resolution from 5 to 15 and at most 10 rings.",
+        "Declare a resolution from 8 to 15 and at most 10 rings.",
     ),
     "a stay": (
         lambda _: StayRule(minutes=0),

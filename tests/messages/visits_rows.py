@@ -6,13 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import h3
 import polars as pl
 from tests.messages.visits_acts import GOOD, HEADER, POINTS, ROWS, Act, Said, listed, written
 from tests.visits.making import DAY, NOON, places, table
 from tests.visits.plain import Stay
 
-from safeside.errors import BadFile, BadQuestion, NoRoom
+from safeside.errors import BadFile, BadQuestion
 from safeside.visits import Manifest, Places, VisitFormat, Window, count_visits, read_places
 
 FIXES = "person,latitude,longitude,time\nana,35.68,139.76,2024-03-03T10:00:00Z\n"
@@ -43,7 +42,6 @@ def made(make: Callable[[], object]) -> Act:
 START, END = "2024-03-03T10:00:00Z", "2024-03-03T11:00:00Z"
 AGAIN = "Give every row {}; a row without one cannot be placed in or out of the count."
 TRUST = "Correct the rows or the mapping, or declare that they are right as they are (--trust-coordinates)."
-ROOM = "List public venues only, so that everybody could have been at none of them."
 LIST = "Correct the list: every place once, each with its identifier."
 
 SAID: Said = {
@@ -299,41 +297,5 @@ SAID: Said = {
         BadFile,
         "In the list of places, place has blanks around it (1 row; first in row 1).",
         LIST,
-    ),
-    "homes": (
-        listed(place=["a"], kind=["home"]),
-        NoRoom,
-        "The list of places contains people's homes (kind: home): homes are never targets.",
-        ROOM,
-    ),
-    "the rest": (
-        listed(place=["a", "elsewhere"]),
-        NoRoom,
-        "The list of places contains the rest of the world (place: elsewhere):"
-        " a bucket for it leaves no room.",
-        ROOM,
-    ),
-    "areas": (
-        listed(place=["a"], kind=["District"]),
-        NoRoom,
-        "The list of places contains areas that tile a map (kind: district):"
-        " whoever is nowhere is in an area.",
-        ROOM,
-    ),
-    "cells": (
-        made(lambda: read_places(list(h3.grid_disk(h3.latlng_to_cell(35.0, 139.0, 9), 1)))),
-        NoRoom,
-        "The places are H3 cells that close around each other and cover an area.",
-        "List public venues instead, and find their visitors by the cells around them (--h3).",
-    ),
-    "a lattice": (
-        listed(
-            place=[f"c{n}" for n in range(9)],
-            latitude=[n // 3 for n in range(9)],
-            longitude=[n % 3 for n in range(9)],
-        ),
-        NoRoom,
-        "The places lie on a full lattice of points, as cells that cover an area do.",
-        "List public venues instead, and find their visitors by a radius around them (--radius).",
     ),
 }

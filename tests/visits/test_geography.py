@@ -49,13 +49,13 @@ def at_distance(point: tuple[float, float], bearing: float, metres: float) -> tu
     st.floats(-90, 90),
     st.floats(-180, 180),
     st.floats(0, 360),
-    st.floats(1, 10_000),
+    st.floats(1, 1000),
     st.floats(0, 1),
 )
 @example(0.0, 180.0, 90.0, 1000.0, 1.0)
-@example(90.0, 0.0, 0.0, 5000.0, 1.0)
+@example(90.0, 0.0, 0.0, 500.0, 1.0)
 @example(-90.0, 12.0, 77.0, 10.0, 1.0)
-@example(0.0, 0.0, 0.0, 10_000.0, 1.0)
+@example(0.0, 0.0, 0.0, 1000.0, 1.0)
 @settings(max_examples=150, deadline=None)
 def test_whoever_is_within_the_distance_is_found(
     latitude: float, longitude: float, bearing: float, radius: float, share: float
@@ -155,10 +155,10 @@ def test_what_is_needed() -> None:
         count_visits(visits, read_places(["a"]), DAY, VisitFormat(hold="1h", radius=50))
     with pytest.raises(BadQuestion, match="Both a radius and H3 cells"):
         VisitFormat(radius=50, h3_resolution=11)
-    for radius in (0, -1, 10_001, float("nan")):
+    for radius in (0, -1, 1001, float("nan")):
         with pytest.raises(NoRoom):
             VisitFormat(radius=radius)
-    for resolution, rings in ((4, 1), (16, 1), (10, 11), (10, -1)):
+    for resolution, rings in ((7, 1), (16, 1), (10, 11), (10, -1)):
         with pytest.raises(NoRoom):
             VisitFormat(h3_resolution=resolution, h3_rings=rings)
     accurate = visits.with_columns(accuracy=pl.lit(5.0))

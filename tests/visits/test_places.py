@@ -1,16 +1,15 @@
-"""The public list: read as written, in one order, and refused where it leaves no room to be elsewhere."""
+"""The public list: read as written, in one order."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import h3
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 
-from safeside.errors import BadFile, BadQuestion, NoRoom
+from safeside.errors import BadFile, BadQuestion
 from safeside.visits import Places, read_places
 from safeside.visits.places import KNOWN
 
@@ -104,62 +103,3 @@ def test_what_is_no_list(tmp_path: Path) -> None:
         read_places(pl.DataFrame({"venue": ["a"]}), columns={"place": "venues"})
     with pytest.raises(BadQuestion, match="not in order"):
         Places.of(("b", "a"))
-
-
-class TestRoomToBeElsewhere:
-    @pytest.mark.parametrize("word", ["home", "Home", " HOME ", "private residence", "Household"])
-    @pytest.mark.parametrize("column", ["place", "name", "kind", "category", "type"])
-    def test_homes(self, word: str, column: str) -> None:
-        table = pl.DataFrame(
-            {"place": ["a", "b"], column: ["x", word.strip() if column == "place" else word]}
-        )
-        with pytest.raises(NoRoom, match="people's homes"):
-            read_places(table)
-
-    @pytest.mark.parametrize("word", ["elsewhere", "Other", "in transit", "unknown", "Rest of World"])
-    def test_a_bucket_for_the_rest(self, word: str) -> None:
-        with pytest.raises(NoRoom, match="the rest of the world"):
-            read_places(["bar", word])
-
-    @pytest.mark.parametrize(
-        "word", ["district", "Ward", "grid cell", "H3", "ZIP code", "administrative_area_level_1"]
-    )
-    def test_areas(self, word: str) -> None:
-        with pytest.raises(NoRoom, match="areas that tile a map"):
-            read_places(pl.DataFrame({"place": ["a", "b"], "kind": ["bar", word]}))
-
-    def test_cells_that_close_around_one_another(self) -> None:
-        middle = h3.latlng_to_cell(35.68, 139.76, 9)
-        ring = h3.grid_disk(middle, 1)
-        with pytest.raises(NoRoom, match="close around each other"):
-            read_places(list(ring))
-        apart = [cell for cell in h3.grid_disk(middle, 6) if h3.grid_distance(cell, middle) % 2 == 1]
-        open_ring = [cell for cell in ring if cell != middle]
-        assert len(read_places(open_ring)) == 6
-        assert len(apart) > 6
-
-    def test_a_lattice_of_points(self) -> None:
-        points = [(35 + i / 100, 139 + j / 100) for i in range(4) for j in range(5)]
-        table = pl.DataFrame(
-            {
-                "place": [f"c{number}" for number in range(len(points))],
-                "latitude": [latitude for latitude, _ in points],
-                "longitude": [longitude for _, longitude in points],
-            }
-        )
-        with pytest.raises(NoRoom, match="full lattice"):
-            read_places(table)
-        assert len(read_places(table.head(19))) == 19
-
-    def test_venues_that_only_sound_like_it(self) -> None:
-        venues = [
-            "home depot",
-            "Other Coast Café",
-            "The Residence Bar",
-            "Grid Climbing",
-            "bar",
-            "house of pizza",
-        ]
-        assert len(read_places(pl.DataFrame({"place": venues, "kind": ["venue"] * 6}))) == 6
-        regions = pl.DataFrame({"place": ["a", "b"], "region": ["ward", "district"]})
-        assert len(read_places(regions)) == 2

@@ -23,6 +23,7 @@ from safeside.releases.question import ADP, NOT_VISITED, PEOPLE_FLOOR, Question,
 from safeside.releases.release import Release, load
 from safeside.releases.signing import PrivateKey, load_private
 from safeside.releases.staging import Staging
+from safeside.visits.covering import require_gaps
 from safeside.visits.format import Manifest, VisitFormat
 from safeside.visits.places import Places, read_places
 from safeside.visits.window import Window
@@ -57,6 +58,7 @@ def prepare(
     _require_past(known_on)
     form = visit_format or VisitFormat()
     listed = places if isinstance(places, Places) else read_places(places)
+    require_gaps(listed, form)
     window = Window.parse(when, form.timezone)
     question = ask(listed, window, terms, timezone=form.timezone, counted=(counting.rule(window),))
     signing = key if isinstance(key, PrivateKey) else load_private(key)

@@ -10,6 +10,7 @@ import polars as pl
 
 from safeside.progress import Progress, quiet
 from safeside.visits import counting
+from safeside.visits.covering import require_gaps
 from safeside.visits.engines import collect
 from safeside.visits.format import Manifest, VisitFormat, When
 from safeside.visits.format import Where as Form
@@ -43,6 +44,7 @@ def check_visits(
     """
     declared = fmt if fmt is not None else VisitFormat()
     known = manifest if manifest is not None else Manifest()
+    require_gaps(places, declared)
     opened = open_paths(visits, declared, key=None, progress=progress)
     if opened is not None and opened.illegible:
         return Report(findings=opened.findings, files=len(opened.paths), rows=opened.rows)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from safeside.errors import BadQuestion
 from safeside.progress import Progress, quiet
+from safeside.visits.covering import require_gaps
 from safeside.visits.engines import collect
 from safeside.visits.files import Fingerprint
 from safeside.visits.format import Manifest, VisitFormat, When
@@ -73,6 +74,7 @@ def count_visits(
     declared = fmt if fmt is not None else VisitFormat()
     known = manifest if manifest is not None else Manifest()
     limit = limit_of(max_places_per_person, window, places)
+    require_gaps(places, declared)
     opened = open_paths(visits, declared, key=key, progress=progress)
     with reading(opened):
         source = open_visits(visits, opened, declared)

@@ -25,7 +25,8 @@ ROLES: Final = (
     "date",
     "state",
 )
-_WIDEST_RADIUS: Final = 10_000.0
+_WIDEST_RADIUS: Final = 1_000.0
+_WIDEST_STAY: Final = 10_000.0
 _LONGEST_HOLD: Final = timedelta(days=36_525)
 _TABS: Final = {r"\t": "\t", "tab": "\t"}
 """What people type for a tab, which a shell does not."""
@@ -68,7 +69,7 @@ class StayRule:
     metres: float = 100.0
 
     def __post_init__(self) -> None:
-        if self.minutes < 1 or not 0 < self.metres <= _WIDEST_RADIUS:
+        if self.minutes < 1 or not 0 < self.metres <= _WIDEST_STAY:
             raise BadQuestion(
                 "Stay detection needs at least 1 minute and a distance above 0 m.",
                 "Give the minutes a stay must last and the metres within which it happens.",
@@ -130,11 +131,11 @@ class VisitFormat:
                 f"Declare a radius above 0 and up to {_WIDEST_RADIUS:g} m.",
             )
         if self.h3_resolution is not None and not (
-            5 <= self.h3_resolution <= 15 and 0 <= self.h3_rings <= 10
+            8 <= self.h3_resolution <= 15 and 0 <= self.h3_rings <= 10
         ):
             raise NoRoom(
                 f"H3 cells of resolution {self.h3_resolution} and {self.h3_rings} rings are no venues.",
-                "Declare a resolution from 5 to 15 and at most 10 rings.",
+                "Declare a resolution from 8 to 15 and at most 10 rings.",
             )
 
     @property

@@ -2,12 +2,15 @@
 
 Where every person is at some target at all times, "none of them" is impossible, and the guarantee says
 nothing. Whether the *data* look like that must not be asked, because the answer would be an output. What is
-asked here is asked of the public list alone: homes, buckets for the rest of the world, areas that tile a
-map, cells that close around each other, a full lattice of points.
+asked here is asked of the public list alone: whether it says of itself that it holds homes, a bucket for the
+rest of the world, or areas that tile a map; and whether its places are cells of a grid that close around one
+another. How far a radius reaches is for `covering`.
 """
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Mapping
 from typing import Final
 
@@ -16,97 +19,49 @@ import polars as pl
 from numpy.typing import NDArray
 
 from safeside.errors import NoRoom
+from safeside.visits.cellcodes import enclosed, refuse_codes
 
-HOMES: Final = frozenset(
-    {
-        "home",
-        "homes",
-        "house",
-        "houses",
-        "residence",
-        "residences",
-        "residential",
-        "dwelling",
-        "dwellings",
-        "apartment",
-        "apartments",
-        "household",
-        "private_home",
-        "private_residence",
-        "own_home",
-    }
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+HOMES: Final = _set(
+    "home homes house houses residence residences residential dwelling dwellings apartment apartments"
+    " household households flat flats"
+    " maison domicile logement appartement hogar vivienda domicilio casa residencia moradia abitazione"
+    " zuhause wohnung wohnungen wohnhaus privatwohnung woning thuis"
+    " 自宅 住宅 住居 家 実家 家庭 住所 집 자택 주택 가정집"
 )
-REST: Final = frozenset(
-    {
-        "elsewhere",
-        "other",
-        "others",
-        "outside",
-        "rest",
-        "rest_of_world",
-        "everywhere",
-        "anywhere",
-        "nowhere",
-        "none",
-        "unknown",
-        "in_transit",
-        "transit",
-        "travelling",
-        "traveling",
-        "moving",
-        "move",
-        "not_at_a_place",
-        "no_place",
-    }
+_ACCENTED: Final = ("résidence", "résidences", "residência")
+_OF_SOMEBODY: Final = _set("of my own private id no person patient user uid pid case")
+"""Words that leave a home a home."""
+REST: Final = _set(
+    "elsewhere outside rest_of_world rest_of_the_world everywhere anywhere nowhere in_transit"
+    " travelling traveling moving move not_at_place no_place"
+    " ailleurs andernorts anderswo unterwegs en_ruta en_route 移動中 移動 이동 이동중 路上"
 )
-AREAS: Final = frozenset(
-    {
-        "area",
-        "areas",
-        "district",
-        "districts",
-        "ward",
-        "wards",
-        "municipality",
-        "municipalities",
-        "prefecture",
-        "prefectures",
-        "county",
-        "counties",
-        "province",
-        "provinces",
-        "state",
-        "states",
-        "country",
-        "countries",
-        "postcode",
-        "postcodes",
-        "zip",
-        "zip_code",
-        "zip_codes",
-        "census_tract",
-        "census_block",
-        "block_group",
-        "neighbourhood",
-        "neighborhood",
-        "administrative_area",
-        "grid",
-        "grid_cell",
-        "cell",
-        "tile",
-        "mesh",
-        "geohash",
-        "h3",
-        "h3_cell",
-        "administrative_area_level_1",
-        "administrative_area_level_2",
-        "administrative_area_level_3",
-    }
+OTHER: Final = _set("rest other others transit autre autres otro otros sonstige sonstiges その他 기타 其他")
+"""The rest of the world as a place; of a kind of venues it says nothing."""
+UNKNOWN: Final = _set("unknown none inconnu desconocido unbekannt etc misc 不明 未知 알수없음 미상")
+"""As an identifier a bucket; as a name or a kind only that nobody knows it."""
+AREAS: Final = _set(
+    "area areas district districts ward wards municipality municipalities prefecture prefectures county"
+    " counties province provinces state states country countries postcode postcodes zip zip_code zip_codes"
+    " census_tract census_block block_group neighbourhood neighborhood administrative_area grid grid_cell"
+    " cell tile mesh geohash h3 h3_cell administrative_area_level_1 administrative_area_level_2"
+    " administrative_area_level_3"
 )
-_LEAST_LATTICE: Final = 9
-_H3_INDEX: Final = r"^8[0-9a-f]{14}$"
-_ENCLOSED: Final = 6
-"""A pentagon and its five neighbours: the fewest cells that close around one of them."""
+_NAMED: Final = {"place": REST | OTHER | UNKNOWN, "name": REST | OTHER}
+_WORDS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")
+_SAME: Final = 7
+"""Decimals of a degree: a centimetre."""
+_LINED_UP: Final = 3
+"""So many places on one meridian, or parallel, are not there by chance."""
+_TENTH: Final = 10
+_APART: Final = 0.98
+
+Floats = NDArray[np.float64]
 
 
 def require_room(
@@ -114,64 +69,75 @@ def require_room(
     ids: pl.Series,
     names: pl.Series | None,
     kinds: Mapping[str, pl.Series],
-    latitude: NDArray[np.float64] | None,
-    longitude: NDArray[np.float64] | None,
+    latitude: Floats | None,
+    longitude: Floats | None,
 ) -> None:
     """Refuse a list of targets that, by what it says of itself, covers where people always are."""
     said = {"place": ids, **({} if names is None else {"name": names}), **kinds}
     for column, values in said.items():
-        plain = _plain(values)
-        _refuse_words(column, plain, HOMES, "people's homes", "homes are never targets")
-        _refuse_words(column, plain, REST, "the rest of the world", "a bucket for it leaves no room")
-        if column in kinds:
-            _refuse_words(column, plain, AREAS, "areas that tile a map", "whoever is nowhere is in an area")
-    _refuse_cells(ids)
+        rest = _NAMED.get(column, REST)
+        areas = AREAS if column in kinds else frozenset[str]()
+        for value in _suspects(values, HOMES | rest | areas):
+            words = _said(value)
+            if set() < set(words) - _OF_SOMEBODY <= HOMES:
+                raise _no_room(column, value, "people's homes", "homes are never targets")
+            if "_".join(words) in rest:
+                raise _no_room(column, value, "the rest of the world", "a bucket for it leaves no room")
+            if "_".join(words) in areas or value.lower().replace(" ", "_") in areas:
+                raise _no_room(column, value, "areas that tile a map", "whoever is nowhere is in an area")
+    refuse_codes(ids, latitude, longitude)
     if latitude is not None and longitude is not None:
         _refuse_lattice(latitude, longitude)
 
 
-def _plain(values: pl.Series) -> pl.Series:
-    return values.str.to_lowercase().str.replace_all(r"[^a-z0-9]+", "_").str.strip_chars("_")
+def _suspects(values: pl.Series, words: frozenset[str]) -> list[str]:
+    """The values made of nothing but such words, words for a person, numbers, codes and single letters."""
+    parts = sorted({part for word in words for part in word.split("_")}, key=len)
+    likely = values.filter(
+        values.str.contains_any([*parts, *_ACCENTED], ascii_case_insensitive=True).fill_null(value=False)
+    ).unique(maintain_order=True)
+    piece = "|".join(sorted({*parts, *_ACCENTED, *_OF_SOMEBODY}, key=len, reverse=True))
+    code = r"[\p{L}\d]*\d[\p{L}\d]*"
+    alone = rf"(?i)^[^\p{{L}}\d]*(?:(?:{piece}|{code}|\p{{L}})(?:[^\p{{L}}\d]+|$))+$"
+    return likely.filter(likely.str.contains(alone)).to_list()
 
 
-def _refuse_words(column: str, values: pl.Series, words: frozenset[str], what: str, why: str) -> None:
-    found = values.filter(values.is_in(sorted(words)))
-    if len(found):
-        raise NoRoom(
-            f"The list of places contains {what} ({column}: {found[0]}): {why}.",
-            "List public venues only, so that everybody could have been at none of them.",
-        )
+def _said(value: str) -> list[str]:
+    """The words of a text, without numbers, codes and single letters."""
+    bare = "".join(c for c in unicodedata.normalize("NFKD", value) if not unicodedata.combining(c))
+    said = list[str]()
+    for part in re.split(r"[\W_]+", unicodedata.normalize("NFC", bare)):
+        words = [word.lower() for word in _WORDS.findall(part)]
+        code = any(c.isdigit() for c in part) and not HOMES.intersection(words)
+        said += [word for word in words if not code and (len(word) > 1 or not word.isascii())]
+    return said
 
 
-def _refuse_cells(ids: pl.Series) -> None:
-    """Refuse H3 cells one of which is enclosed by others: whoever is there is surrounded by targets."""
-    cells = set(ids.filter(ids.str.contains(_H3_INDEX)).to_list())
-    if len(cells) < _ENCLOSED:
+def _no_room(column: str, value: str, what: str, why: str) -> NoRoom:
+    return NoRoom(
+        f"The list of places contains {what} ({column}: {value}): {why}.",
+        "List public venues only, so that everybody could have been at none of them. If it is a venue that is"
+        " called so, say there what it is, as in Home (café).",
+    )
+
+
+def _refuse_lattice(latitude: Floats, longitude: Floats) -> None:
+    """Refuse points of a lattice that close around one another: they are a map cut into cells, not venues."""
+    # A lattice has many points to a line; where hardly two share a latitude there is none.
+    if pl.Series(latitude).n_unique() > len(latitude) * (1 - 2 / (3 * _TENTH)):
         return
-    try:
-        import h3
-    except ModuleNotFoundError:
-        enclosed = True
-    else:
-        enclosed = any(h3.is_valid_cell(cell) and cells >= set(h3.grid_disk(cell, 1)) for cell in cells)
-    if enclosed:
-        raise NoRoom(
-            "The places are H3 cells that close around each other and cover an area.",
-            "List public venues instead, and find their visitors by the cells around them (--h3).",
-        )
-
-
-def _refuse_lattice(latitude: NDArray[np.float64], longitude: NDArray[np.float64]) -> None:
-    """Refuse points that fill a regular lattice: they are a map cut into cells, not venues."""
-    rows, columns = np.unique(latitude), np.unique(longitude)
-    if len(latitude) < _LEAST_LATTICE or min(len(rows), len(columns)) < 2:
-        return
-    if (
-        len(rows) * len(columns)
-        == len(latitude)
-        == len({*zip(latitude.tolist(), longitude.tolist(), strict=True)})
+    # Venues whose coordinates were rounded share them; cells of a map do not.
+    if pl.DataFrame([pl.Series("y", latitude), pl.Series("x", longitude)]).n_unique() < _APART * len(
+        latitude
     ):
-        raise NoRoom(
-            "The places lie on a full lattice of points, as cells that cover an area do.",
-            "List public venues instead, and find their visitors by a radius around them (--radius).",
-        )
+        return
+    _, row, in_row = np.unique(np.round(latitude, _SAME), return_inverse=True, return_counts=True)
+    _, column, in_column = np.unique(np.round(longitude, _SAME), return_inverse=True, return_counts=True)
+    lined_up = (in_row[row] >= _LINED_UP) & (in_column[column] >= _LINED_UP)
+    rows, columns = (np.unique(each[lined_up], return_inverse=True)[1] for each in (row, column))
+    if _TENTH * enclosed(rows, columns) < len(latitude):
+        return
+    raise NoRoom(
+        "The places lie on a lattice of points that close around each other, as cells that cover an area do.",
+        "List public venues instead, and find their visitors by a radius around them (--radius).",
+    )
