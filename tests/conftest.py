@@ -20,7 +20,7 @@ def pytest_collection_modifyitems(items: list[Any]) -> None:
     cluster and a PostgreSQL server of its own. Large groups start first, so that none is left to the end.
     """
     for item in items:
-        with_group = vars(item).get("_nodeid")
-        if with_group is not None and item.nodeid != with_group:
-            item._id = type(item._id).parse(with_group)
-            assert item.nodeid == with_group, "pytest keeps the names of tests somewhere else now"
+        group = vars(item).get("_nodeid", item.nodeid).removeprefix(item.nodeid)
+        if group:
+            item._id = item.parent.id.child(item.name + group)
+            assert item.nodeid.endswith(group), "pytest keeps the names of tests somewhere else now"
