@@ -148,7 +148,7 @@ SAID: Said = {
     "out of range": (
         fix("ben,35.1,500"),
         BadFile,
-        "Column latitude: degrees that no place on Earth has (1 row); first at visits.csv line 3.",
+        "Column longitude: degrees that no place on Earth has (1 row); first at visits.csv line 3.",
         "Check which column is which.",
     ),
     "an accuracy below zero": (

@@ -277,13 +277,12 @@ def _coordinates(source: Source, places: Places | None) -> Iterator[RowCheck]:
             unread = absent
         yield _missing(role, unread)
     latitude, longitude = nw.col("latitude"), nw.col("longitude")
-    # What is no number at all, some engines take for larger than any; it was reported above.
-    outside = ((latitude.abs() > 90) & latitude.is_finite()) | (
-        (longitude.abs() > 180) & longitude.is_finite()
-    )
-    yield _coordinate(
-        Doubt.RANGE, outside, "degrees that no place on Earth has", "Check which column is which."
-    )
+    for role, most in (("latitude", 90), ("longitude", 180)):
+        # What is no number at all, some engines take for larger than any; it was reported above.
+        outside = (nw.col(role).abs() > most) & nw.col(role).is_finite()
+        yield _coordinate(
+            Doubt.RANGE, outside, "degrees that no place on Earth has", "Check which column is which.", role
+        )
     if "accuracy" in source.roles.columns:
         below = (nw.col("accuracy") < 0) & nw.col("accuracy").is_finite()
         yield RowCheck(
@@ -303,8 +302,8 @@ def _coordinates(source: Source, places: Places | None) -> Iterator[RowCheck]:
         yield _coordinate(Doubt.SWAPPED, swapped, "latitude and longitude that look exchanged", _TRUST)
 
 
-def _coordinate(doubt: Doubt, wrong: nw.Expr, reason: str, do: str) -> RowCheck:
-    return RowCheck(doubt=doubt, role="latitude", wrong=wrong, reason=reason, do=do, in_window=wrong)
+def _coordinate(doubt: Doubt, wrong: nw.Expr, reason: str, do: str, role: str = "latitude") -> RowCheck:
+    return RowCheck(doubt=doubt, role=role, wrong=wrong, reason=reason, do=do, in_window=wrong)
 
 
 def _swapped(
