@@ -7,7 +7,9 @@ by side. Whatever does not fit into one number, and whatever is doubtful, is lef
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 import narwhals as nw
@@ -24,6 +26,8 @@ _BITS: Final = 63
 _MOST_PLACE_BITS: Final = 20
 """Larger numbers of places are left to the general plan: there is a counter for every number below."""
 _LOOK: Final = 1000
+_PARTS: Final = 4
+_SOME: Final = 1000
 _BLOCK: Final = 1 << 18
 """Keys looked at in one go, so that counting takes little memory beside them."""
 
@@ -54,12 +58,7 @@ def count_packed(
         return None
     (found,) = collect([nw.from_native(native.select(_key(bits)))], progress, "Counting people")
     keys = found.drop_in_place("key")
-    return None if keys.null_count() else count_keys(_sorted(keys), bits, per_person=per_person)
-
-
-def _sorted(keys: pl.Series) -> NDArray[np.int64]:
-    ordered: NDArray[np.int64] = keys.sort(in_place=True).to_numpy()
-    return ordered
+    return None if keys.null_count() else count_keys(keys, bits, per_person=per_person)
 
 
 def _place_bits(places: Places) -> int | None:
@@ -76,12 +75,11 @@ def _key(bits: int) -> pl.Expr:
     return pl.when(fits).then(person * (1 << bits) + place).alias("key")
 
 
-def count_keys(ordered: NDArray[np.int64], bits: int, *, per_person: bool) -> PairCounts:
-    """People per place, from keys in ascending order."""
+def count_keys(keys: pl.Series, bits: int, *, per_person: bool) -> PairCounts:
+    """People per place, from a key for each row."""
     counts = np.zeros(1 << bits, dtype=np.int64)
     last, most, run = -1, 0, 0
-    for begin in range(0, len(ordered), _BLOCK):
-        block = ordered[begin : begin + _BLOCK]
+    for block in _in_order(keys):
         fresh = np.empty(len(block), dtype=np.bool_)
         fresh[0] = block[0] != last
         np.not_equal(block[1:], block[:-1], out=fresh[1:])
@@ -96,6 +94,20 @@ def count_keys(ordered: NDArray[np.int64], bits: int, *, per_person: bool) -> Pa
         by_place=pl.DataFrame({"place": visited, "people": counts[visited]}),
         most_places=most if per_person else None,
     )
+
+
+def _in_order(keys: pl.Series) -> Iterator[NDArray[np.int64]]:
+    """The keys in ascending order, a block at a time; sorted in parts, so that never all of them are there
+    twice.
+    """
+    some = keys.gather_every(max(1, len(keys) // _SOME)).sort()
+    cuts = sorted({int(some[len(some) * part // _PARTS]) for part in range(1, _PARTS)}) if len(some) else []
+    for low, high in pairwise([None, *cuts, None]):
+        chosen = keys if low is None else keys.filter(keys >= low)
+        chosen = chosen if high is None else chosen.filter(chosen < high)
+        ordered = chosen.sort().to_numpy()
+        for begin in range(0, len(ordered), _BLOCK):
+            yield ordered[begin : begin + _BLOCK]
 
 
 def _runs(people: NDArray[np.int64], before: int, run: int) -> tuple[int, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -107,41 +107,34 @@ class Places:
 def read_places(source: Any, *, columns: dict[str, str] | None = None, separator: str = ",") -> Places:
     """Read the list of targets from a CSV or Parquet file, a dataframe, or plain identifiers."""
     table = _table(source, separator)
+    there = table.collect_schema().names()
     names = dict(columns or {})
     for role, column in names.items():
-        if role not in KNOWN or column not in table.columns:
-            known, kind = (KNOWN, "role") if role not in KNOWN else (tuple(table.columns), "column")
+        if role not in KNOWN or column not in there:
+            known, kind = (KNOWN, "role") if role not in KNOWN else (tuple(there), "column")
             wrong = role if role not in KNOWN else column
             raise BadQuestion(
                 f"The list of places has no {kind} {wrong!r}.",
                 f"There are: {', '.join(known)}.{did_you_mean(wrong, known)}",
             )
-    found = {role: names.get(role, role) for role in KNOWN if names.get(role, role) in table.columns}
+    found = {role: names.get(role, role) for role in KNOWN if names.get(role, role) in there}
     if "place" not in found:
         raise BadQuestion(
-            f"The list of places has no column place. There are: {', '.join(table.columns)}.",
-            f"Name the column of identifiers place.{did_you_mean('place', table.columns)}",
+            f"The list of places has no column place. There are: {', '.join(there)}.",
+            f"Name the column of identifiers place.{did_you_mean('place', there)}",
         )
-    kinds: dict[str, pl.Series] = {
-        kind: table[kind].cast(pl.String).unique() for kind in KINDS if kind in table.columns
-    }
-    read = {role: table[column] for role, column in found.items()}
-    del table  # from here on column by column, so that no long list is in memory twice
-    return _places(read, kinds)
+    if ("latitude" in found) != ("longitude" in found):
+        raise BadQuestion("The list of places has one of latitude and longitude.", "Give both or neither.")
+    return _places(_read(table, found))
 
 
-def _table(source: Any, separator: str) -> pl.DataFrame:
+def _table(source: Any, separator: str) -> pl.LazyFrame:
     if isinstance(source, str | Path):
         opened = open_files(source, separator, Fingerprint(None), quiet)
         stop_on(of_a_list(opened.findings))
-        try:
-            return opened.scan().collect()
-        except pl.exceptions.PolarsError:
-            raise BadFile(
-                "The list of places cannot be read.", "Export it again as CSV or Parquet."
-            ) from None
+        return opened.scan()
     if isinstance(source, list | tuple) and all(isinstance(each, str) for each in source):
-        return pl.DataFrame({"place": pl.Series(source, dtype=pl.String)})
+        return pl.LazyFrame({"place": pl.Series(source, dtype=pl.String)})
     try:
         frame = nw.from_native(source)
     except TypeError:
@@ -152,22 +145,49 @@ def _table(source: Any, separator: str) -> pl.DataFrame:
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect("polars")
     table: pl.DataFrame = frame.to_polars()
-    return table
+    return table.lazy()
 
 
-def _places(read: dict[str, pl.Series], kinds: dict[str, pl.Series]) -> Places:
-    ids = _identifiers(read.pop("place"))
-    if ("latitude" in read) != ("longitude" in read):
-        raise BadQuestion("The list of places has one of latitude and longitude.", "Give both or neither.")
-    order = ids.arg_sort()
-    columns = [ids.gather(order)]
-    if (columns[0].head(-1) == columns[0].tail(-1)).any():
+def _read(table: pl.LazyFrame, found: Mapping[str, str]) -> pl.DataFrame:
+    """The columns by role and those that say what kind of place it is; text that is no number is missing."""
+    types = table.collect_schema()
+    place = found["place"]
+    frame = nw.from_native(table)
+    ids = place_ids(place, frame.collect_schema()[place]).cast(nw.String).alias("place")
+    chosen = []
+    for role, column in found.items():
+        if role in _NUMBERS:
+            bare = pl.col(column).str.strip_chars() if types[column] == pl.String else pl.col(column)
+            chosen.append(bare.cast(pl.Float64, strict=False).alias(role))
+        elif role != "place":
+            chosen.append(pl.col(column).cast(pl.String).fill_null("").alias(role))
+    kinds = [pl.col(kind).cast(pl.String) for kind in KINDS if kind in types and kind != place]
+    read: pl.LazyFrame = frame.with_columns(ids).to_native().select("place", *chosen, *kinds)
+    try:
+        # In one query: Polars' threads, which did the reading, then reuse its memory.
+        return read.collect()
+    except pl.exceptions.PolarsError:
+        raise BadFile("The list of places cannot be read.", "Export it again as CSV or Parquet.") from None
+
+
+def _places(read: pl.DataFrame) -> Places:
+    ids = read["place"]
+    if not len(ids):
+        raise BadQuestion("The list of places is empty.", "List the places that are to be answered.")
+    if ids.null_count() or ids.str.contains(_BLANK).any():
+        _require(ids.is_not_null() & (ids.str.strip_chars() != ""), "place", "is missing")
+        _require(ids == ids.str.strip_chars(), "place", "has blanks around it")
+    kinds: dict[str, pl.Series] = {
+        kind: read.drop_in_place(kind).unique() for kind in KINDS if kind in read.columns
+    }
+    read = read[ids.arg_sort()]
+    if (read["place"].head(-1) == read["place"].tail(-1)).any():
         _require(ids.is_first_distinct(), "place", "is there twice")
-    for role in list(read):
-        column = read.pop(role)
-        column = _numbers(ids, role, column) if role in _NUMBERS else column.cast(pl.String).fill_null("")
-        columns.append(column.gather(order).alias(role))
-    places = Places(table=pl.DataFrame(columns))
+    for role in (role for role in _NUMBERS if role in read.columns):
+        _require_number(read["place"], role, read[role])
+    if "at_most" in read.columns:
+        read = read.with_columns(pl.col("at_most").cast(pl.Int64))
+    places = Places(table=read)
     require_room(
         ids=places.column,
         names=places.table["name"] if "name" in places.table.columns else None,
@@ -178,32 +198,16 @@ def _places(read: dict[str, pl.Series], kinds: dict[str, pl.Series]) -> Places:
     return places
 
 
-def _identifiers(column: pl.Series) -> pl.Series:
-    """Identifiers as text, each there once."""
-    frame = nw.from_native(column.alias("place").to_frame())
-    ids = frame.select(place_ids("place", frame.schema["place"]).cast(nw.String)).to_native()["place"]
-    if not len(ids):
-        raise BadQuestion("The list of places is empty.", "List the places that are to be answered.")
-    if ids.null_count() or ids.str.contains(_BLANK).any():
-        _require(ids.is_not_null() & (ids.str.strip_chars() != ""), "place", "is missing")
-        _require(ids == ids.str.strip_chars(), "place", "has blanks around it")
-    return ids
-
-
-def _numbers(ids: pl.Series, role: str, column: pl.Series) -> pl.Series:
-    """A column of numbers, all of them there and allowed."""
-    values = column.cast(pl.Float64, strict=False)
-    if column.dtype == pl.String and values.null_count():
-        values = column.str.strip_chars().cast(pl.Float64, strict=False)
+def _require_number(ids: pl.Series, role: str, values: pl.Series) -> None:
+    """Refuse a column of numbers in which one is missing, or not allowed."""
     allowed, complaint = _NUMBERS[role]
     wrong = (~(values.is_finite() & allowed(values)).fill_null(value=False)).arg_true()
     if len(wrong):
         raise BadFile(
-            f"In the list of places, {role} of {min(ids.gather(wrong))!r} {complaint}, or is missing"
+            f"In the list of places, {role} of {ids[wrong[0]]!r} {complaint}, or is missing"
             f" ({len(wrong):,} {'place' if len(wrong) == 1 else 'places'}).",
             f"Give every place a {role}, or leave the column out.",
         )
-    return values.cast(pl.Int64) if role == "at_most" else values
 
 
 def _require(fine: pl.Series, role: str, complaint: str) -> None:
