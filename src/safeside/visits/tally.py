@@ -19,14 +19,22 @@ import polars as pl
 from safeside.errors import BadFile
 from safeside.progress import Progress, quiet
 from safeside.visits.clocks import LocalStamps
-from safeside.visits.engines import collect
+from safeside.visits.engines import collect, each_once
 from safeside.visits.format import When
 from safeside.visits.format import Where as Form
 from safeside.visits.geography import assign
 from safeside.visits.ids import NOT_AN_ID, ROUNDED, mixed_zeros
+from safeside.visits.packing import count_packed
 from safeside.visits.places import Places
 from safeside.visits.report import amount
-from safeside.visits.rowchecks import doubtful, doubtful_in_window, row_checks, stayed, touches
+from safeside.visits.rowchecks import (
+    doubtful,
+    doubtful_if_counted,
+    doubtful_in_window,
+    row_checks,
+    stayed,
+    touches,
+)
 from safeside.visits.sources import Frame, Source
 from safeside.visits.stays import detect_stays
 from safeside.visits.window import Window
@@ -55,7 +63,13 @@ def pairs(source: Source, places: Places, window: Window, progress: Progress) ->
     inside = touches(source, window)
     if movement and not last_only:
         inside = inside & stayed(source)
-    frame = source.frame.filter(inside | doubt)
+    frame = source.frame
+    if source.engine != "polars":
+        # Other engines are asked anew wherever an expression is used; on Spark, asking takes longest.
+        frame = frame.with_columns(doubt.alias("doubtful"))
+        doubt = nw.col("doubtful")
+        sure = ~(doubt | doubtful_if_counted(checks))
+    frame = frame.filter(inside | doubt)
     if last_only:
         if source.engine == "pyarrow":
             frame, doubt, sure = _in_order(frame, doubt, sure)
@@ -128,9 +142,12 @@ def _pairs_of_stays(
 def run(source: Source, places: Places, window: Window, *, per_person: bool, progress: Progress) -> Tally:
     """Run the plan."""
     frame = pairs(source, places, window, progress)
+    packed = count_packed(source, frame, places, per_person=per_person, progress=progress)
+    if packed is not None:
+        return Tally(by_place=packed.by_place, doubtful=False, odd_ids=False, most_places=packed.most_places)
     text = source.text_persons
     if text or per_person or str(frame.implementation) != "polars":
-        distinct = frame.unique()
+        distinct = each_once(frame)
         queries = [_group_text(distinct, source) if text else _group(distinct)]
     else:
         distinct = frame
@@ -141,7 +158,7 @@ def run(source: Source, places: Places, window: Window, *, per_person: bool, pro
         queries.append(each.select(nw.col("places").max()))
     if source.opened is not None and source.opened.text:
         queries.append(source.frame.select(parsed_rows()))
-    results = collect(queries, progress, "Counting people")
+    results = collect(queries, progress, "Counting people", key="place")
     by_place = results[0]
     most = None if not per_person else int(results[1]["places"].item() or 0)
     if "rows" in results[-1].columns:
@@ -206,7 +223,7 @@ def most_listed_places(source: Source, places: Places, window: Window, progress:
     (found,) = collect(
         [pairs(source, places, window, progress).unique()], progress, "Counting places of people"
     )
-    listed = pl.DataFrame({"place": pl.Series(places.ids, dtype=pl.String)})
+    listed = places.table.select("place")
     kept = found.with_columns(pl.col("place").cast(pl.String)).join(listed, on="place", how="semi")
     most = kept.group_by("person").len()["len"].max()
     return most if isinstance(most, int) else 0
