@@ -77,11 +77,12 @@ def test_an_event_is_there_whole_or_not_at_all(ledger: Ledger, url: str, kind: s
         assert fresh.verify() == before.number + stored
         assert fresh.show("city").forgotten == 0
         act(fresh)
-        assert fresh.verify() == before.number + 1
         act(fresh)
-        assert fresh.history()[-1].what.kind == kind
-        assert fresh.verify() == before.number + 1
-    assert ledger.head.number == before.number + 1
+        fresh.verify()
+        # A reservation that is asked for again is marked, once, as taken up by a second run.
+        added = [event.what.kind for event in fresh.history()[before.number :]]
+        assert added == ([kind, "resume"] if kind == "reserve" else [kind])
+    assert ledger.head.number == before.number + len(added)
 
 
 @pytest.mark.parametrize("step", steps.OF_AN_EVENT)
@@ -97,7 +98,9 @@ def test_a_killed_publication_is_paid_once_however_often_it_is_repeated(
             killed_at(url, steps.of(kind, step), publish)
     publish(ledger)
     assert ledger.remaining("city").epsilon == Fraction(5, 2)
-    assert [event.what.kind for event in ledger.history()[2:]] == ["reserve", "commit", "return"]
+    kinds = [event.what.kind for event in ledger.history()[2:]]
+    assert [kind for kind in kinds if kind != "resume"] == ["reserve", "commit", "return"]
+    assert kinds.count("resume") == 1
 
 
 @pytest.mark.parametrize("step", steps.OF_AN_EVENT)

@@ -48,6 +48,7 @@ EXAMPLES: list[Happening] = [
     ),
     events.Adopted(lost="d", what="return"),
     events.ClockSet(reason="set right"),
+    events.Resumed(request="a"),
 ]
 
 

@@ -50,7 +50,8 @@ def test_a_repeated_request_is_one_reservation(ledger: Ledger, url: str) -> None
         assert other.commit(first, "d1") == done
     assert ledger.reserve("city", "a", QUESTION, cost()) == done
     assert ledger.remaining("city").epsilon == 2
-    assert [event.what.kind for event in ledger.history()] == ["ledger", "dataset", "reserve", "commit"]
+    kinds = [event.what.kind for event in ledger.history()]
+    assert kinds == ["ledger", "dataset", "reserve", "resume", "commit"]
 
 
 @pytest.mark.parametrize(

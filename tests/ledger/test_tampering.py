@@ -11,7 +11,7 @@ from tests.ledger.stores import QUESTION, cost, raw
 
 from safeside.errors import LedgerTampered
 from safeside.ledger import Ledger, open_ledger
-from safeside.ledger.events import Reserved, digest, make
+from safeside.ledger.events import Happening, Reserved, Resumed, digest, make
 
 MANY = {**QUESTION, "targets": [f"place {number}" for number in range(2000)]}
 
@@ -71,13 +71,28 @@ def test_an_event_that_the_rules_forbid(spent: Ledger, url: str) -> None:
     assert named(url) == 6
 
 
-def test_an_event_that_spends_more_than_was_left(spent: Ledger, url: str) -> None:
+TOO_MUCH = Fraction(3, 2)
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        Reserved(
+            request="c",
+            dataset="city",
+            question={},
+            cost=cost(TOO_MUCH),
+            epsilon=TOO_MUCH,
+            delta=Fraction(0),
+        ),
+        Resumed(request="c"),
+        Resumed(request="a"),
+    ],
+    ids=["it spends more than was left", "it takes up nothing", "it takes up what is published"],
+)
+def test_an_event_that_cannot_be(spent: Ledger, url: str, what: Happening) -> None:
     """Every digest fits, and every reader adds up for itself."""
     last = spent.history()[-1]
-    amount = Fraction(3, 2)
-    what = Reserved(
-        request="c", dataset="city", question={}, cost=cost(amount), epsilon=amount, delta=Fraction(0)
-    )
     forged = make(last.head, last.time, what)
     with raw(url) as run:
         run(

@@ -159,6 +159,17 @@ class LedgerMachine(RuleBasedStateMachine):
         made = self.ledger.reserve("city", name, {}, cost(epsilon))
         assert self.ledger.refuse("city", name, {}, "BadFile", unused=made)
 
+    @rule(name=NAMES, epsilon=AMOUNTS)
+    def stop_while_another_run_draws(self, name: str, epsilon: Fraction) -> None:
+        """Bad input in the run that made the reservation, which another run has taken up since: it stays."""
+        if name in self.paid or self.spent() + epsilon > CAP:
+            return
+        made = self.ledger.reserve("city", name, {}, cost(epsilon))
+        with open_ledger(self.url) as other:
+            assert not other.reserve("city", name, {}, cost(epsilon)).fresh
+        assert not self.ledger.refuse("city", name, {}, "BadFile", unused=made)
+        self.paid[name] = Paid(epsilon=epsilon, each=None)
+
     @rule(name=NAMES, share=st.fractions(0, 1, max_denominator=3))
     def give_back(self, name: str, share: Fraction) -> None:
         known, reservation = self.paid.get(name), self.ledger.reservation(name)

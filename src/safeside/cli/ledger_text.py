@@ -135,6 +135,8 @@ def describe(event: Event) -> str:
             return (
                 f"{what.request}: {amount(Budget(epsilon=what.epsilon, delta=what.delta))} of {what.dataset}"
             )
+        case events.Resumed(request=request):
+            return f"{request}: taken up by another run"
         case events.Committed(request=request, manifest=manifest):
             return f"{request}: release {manifest[:16]}"
         case events.Returned(request=request, epsilon=epsilon):

@@ -117,6 +117,14 @@ class Reserved(Happening):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Resumed(Happening):
+    """A second run took up a reservation, perhaps on another machine: either may draw under it now."""
+
+    kind: ClassVar[str] = "resume"
+    request: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Committed(Happening):
     """What was drawn for a reservation is the release with this manifest, and nothing else."""
 
@@ -216,6 +224,7 @@ KINDS: Final[Mapping[str, type[Happening]]] = {
         Recharged,
         Adopted,
         ClockSet,
+        Resumed,
     )
 }
 

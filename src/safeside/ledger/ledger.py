@@ -202,7 +202,9 @@ class Ledger:
             known = state.reservations.get(request_id)
             if known is not None:
                 require_same(known, dataset, stored, cost)
-                return Decision()
+                # Whoever made it must know, before it returns the money, that somebody else may have drawn.
+                joined = events.Resumed(request=request_id)
+                return Decision(happenings=(joined,)) if state.endable(known) else Decision()
             over = over_budget(state, dataset, cost)
             if over is not None:
                 refused.append(over)
@@ -326,7 +328,8 @@ class Ledger:
         """Record that a question was not answered, and why; True where nothing is spent.
 
         `unused` is the reservation the caller has just made and drawn nothing for: it goes back in full,
-        unless outsiders see the balance. One that was made before stays: somebody may have drawn under it.
+        unless outsiders see the balance. One that was made before, or taken up by another run since, stays:
+        somebody may have drawn under it.
         """
         check_name(request_id, "request id")
         stored, _ = questions.shorten(question)

@@ -167,6 +167,9 @@ def _account_for(state: State, event: Event, released: Mapping[str, str]) -> tup
             return (_again(state, what, event.digest, released.get(what.request)),)
         case events.Committed():
             return _commit_again(state, what, event.digest, adopted)
+        case events.Resumed():
+            known = state.reservations.get(what.request)
+            return (what, adopted) if known is not None and state.endable(known) else (adopted,)
         case events.Withdrawn():
             known = state.reservations.get(what.request)
             published = known is not None and known.stage is Stage.COMMITTED

@@ -64,6 +64,8 @@ class Reservation:
     fingerprint: str | None = None
     returned: Fraction | None = None
     recharged: bool = False
+    resumed: bool = field(default=False, compare=False)
+    """Taken up by a second run: from then on neither knows what the other has drawn."""
     fresh: bool = field(default=False, compare=False)
     """Made by the very call that answered with it: nobody else can have drawn under it yet."""
 
@@ -177,6 +179,8 @@ class State:
                 self._dataset(what, event)
             case events.Reserved():
                 self._reserve(what, event)
+            case events.Resumed():
+                self._resume(what)
             case events.Committed():
                 self._commit(what)
             case events.Returned():
@@ -260,6 +264,12 @@ class State:
             time=event.time,
         )
 
+    def _resume(self, what: events.Resumed) -> None:
+        reservation = self._known(what.request)
+        if not self.endable(reservation):
+            raise Impossible("its reservation cannot go back anyway")
+        self.reservations[what.request] = replace(reservation, resumed=True)
+
     def _commit(self, what: events.Committed) -> None:
         reservation = self._known(what.request)
         if reservation.stage is not Stage.RESERVED:
@@ -283,10 +293,14 @@ class State:
         self.reservations[what.request] = replace(reservation, returned=what.epsilon)
 
     def endable(self, reservation: Reservation) -> bool:
-        """Whether a reservation may go back in full when its question is refused before anything is drawn."""
+        """Whether a reservation may go back in full when its question is refused before anything is drawn.
+
+        Only while a single run knows of it: of any other nobody can say that it has not drawn.
+        """
         members = self.group(reservation.dataset).members
         public = any(self.datasets[name].public_balance for name in members)
-        return reservation.stage is Stage.RESERVED and not reservation.recharged and not public
+        alone = not reservation.recharged and not reservation.resumed
+        return reservation.stage is Stage.RESERVED and alone and not public
 
     def _refuse(self, what: events.Refused) -> None:
         if what.ends is not None:

@@ -24,6 +24,7 @@ from safeside.errors import (
     InputError,
     LedgerForked,
     ReleaseError,
+    RequestConflict,
     SafesideError,
     SimulationOnly,
     StoreUnavailable,
@@ -294,23 +295,34 @@ class Publication:
             raise BadRelease(
                 f'The release for the request "{self.request}" was committed, and its files are not beside '
                 f'"{self.staging.out}".',
-                "Run the command with the --out it was first run with. If the files are lost, the budget "
-                "stays spent: noise is never drawn twice.",
+                "Run the command where it was first run, with the same --out, or copy the release from "
+                "there. If the files are lost, the budget stays spent: noise is never drawn twice.",
             )
         release = load(staged)
         check_contents(release, ignore=frozenset({PRIVATE}))
         self._require_ours(release)
         if reservation.stage is Stage.COMMITTED:
             if release.digest != reservation.manifest:
-                raise manifest.bad("the staged files are not those the ledger has committed to")
+                raise self._other()
             return reservation
         private = json.loads((staged / PRIVATE).read_bytes())
-        return self.ledger.commit(
-            reservation,
-            release.digest,
-            fingerprint=private["fingerprint"],
-            alarms=private["alarms"],
-            simulated=private["simulated"],
+        try:
+            return self.ledger.commit(
+                reservation,
+                release.digest,
+                fingerprint=private["fingerprint"],
+                alarms=private["alarms"],
+                simulated=private["simulated"],
+            )
+        except RequestConflict as error:
+            raise self._other() from error
+
+    def _other(self) -> BadRelease:
+        return BadRelease(
+            f'The files staged beside "{self.staging.out}" are not those the ledger has committed to for the '
+            f'request "{self.request}": another machine answered it first, or they were altered.',
+            "Take the release from where it was published, and delete these with `safeside purge`: they were "
+            "seen by nobody, and noise is drawn once.",
         )
 
     def _require_ours(self, release: Release) -> None:

@@ -85,8 +85,10 @@ def _still_needed(left: Path, ledger: Ledger | None) -> str | None:
         return None
     if ledger is None:
         return "it holds a finished draw: give --ledger, so that its reservation can be looked up"
-    known = ledger.reservation(load(left).id)
-    if known is not None and known.stage is Stage.COMMITTED:
+    release = load(left)
+    known = ledger.reservation(release.id)
+    # Of one request two machines may have drawn; the ledger has committed to one of the draws.
+    if known is not None and known.stage is Stage.COMMITTED and known.manifest == release.digest:
         return "the ledger has committed to it: run the same `safeside publish` again to finish it"
     return None
 
