@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -52,6 +53,18 @@ def test_the_general_plan_takes_over_in_the_middle_of_the_data() -> None:
     rows = [(number, number % 8) for number in range(packing._LOOK + 10)] + [(2**62, 3)]
     counts = count_visits(_visits(rows, pl.Int64, pl.Int64), PLACES, DAY)
     assert counts.values.sum() == len(rows)
+
+
+def test_a_first_look_at_large_files_spares_a_reading(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where identifiers never fit, and where they do, the counts are the same with and without it."""
+    for far in (0, 2**62):
+        rows = [(number + far, number % 8) for number in range(50)]
+        _visits(rows, pl.Int64, pl.Int64).write_parquet(tmp_path / f"{far}.parquet")
+        for small in (10, 100):
+            monkeypatch.setattr(packing, "_SMALL", small)
+            assert count_visits(tmp_path / f"{far}.parquet", PLACES, DAY).values.sum() == len(rows)
 
 
 def test_a_doubtful_row_stops_packed_counting_too() -> None:

@@ -25,8 +25,9 @@ from safeside.visits.sources import Frame, Source
 _BITS: Final = 63
 _MOST_PLACE_BITS: Final = 20
 """Larger numbers of places are left to the general plan: there is a counter for every number below."""
+_SMALL: Final = 1 << 24
 _LOOK: Final = 1000
-_PARTS: Final = 4
+_PARTS: Final = 8
 _SOME: Final = 1000
 _BLOCK: Final = 1 << 18
 """Keys looked at in one go, so that counting takes little memory beside them."""
@@ -52,10 +53,11 @@ def count_packed(
     bits = _place_bits(places)
     if bits is None:
         return None
-    # A first look, so that identifiers which never fit do not cost a whole reading of the data.
-    look = source.frame.to_native().head(_LOOK).select(_key(bits)).collect(engine="streaming")
-    if look["key"].null_count():
-        return None
+    if (source.rows or 0) > _SMALL:
+        # A first look, so that identifiers which never fit do not cost a whole reading of many rows.
+        look = source.frame.to_native().head(_LOOK).select(_key(bits)).collect(engine="streaming")
+        if look["key"].null_count():
+            return None
     (found,) = collect([nw.from_native(native.select(_key(bits)))], progress, "Counting people")
     keys = found.drop_in_place("key")
     return None if keys.null_count() else count_keys(keys, bits, per_person=per_person)
@@ -106,6 +108,7 @@ def _in_order(keys: pl.Series) -> Iterator[NDArray[np.int64]]:
         chosen = keys if low is None else keys.filter(keys >= low)
         chosen = chosen if high is None else chosen.filter(chosen < high)
         ordered = chosen.sort().to_numpy()
+        del chosen
         for begin in range(0, len(ordered), _BLOCK):
             yield ordered[begin : begin + _BLOCK]
 
