@@ -57,7 +57,8 @@ def prepare(
     """Check the question, the list of places, the ledger, the key and the directory; open no private data."""
     _require_past(known_on)
     form = visit_format or VisitFormat()
-    listed = places if isinstance(places, Places) else read_places(places)
+    # A list that was put together by hand is looked at like any other.
+    listed = read_places(places.table if isinstance(places, Places) else places)
     require_gaps(listed, form)
     window = Window.parse(when, form.timezone)
     question = ask(listed, window, terms, timezone=form.timezone, counted=(counting.rule(window),))

@@ -46,7 +46,7 @@ _AROUND: Final = {9: 3, 8: 1}
 """Rings of cells of an H3 resolution within a kilometre; of coarser cells the cell itself is that large."""
 _FINEST: Final = 9
 _OF_ITS_PARENT: Final = 7
-_STRETCHED: Final = 1.5
+_STRETCHED: Final = 1.3
 """More than a cell's width is anywhere, in average widths."""
 
 Floats = NDArray[np.float64]
@@ -234,7 +234,8 @@ def tight_by_cells(latitude: Floats, longitude: Floats, resolution: int, rings: 
     size = 3 * around * (around + 1) + 1
     least = (1 - LEAST_ROOM) * (size * full - smaller) / (3 * rings * (rings + 1) + 1)
     reach = _STRETCHED * ((around + 1) * _width(h3, coarse) + (rings + 1) * _width(h3, resolution))
-    for crowd in _crowds(latitude, longitude, reach, least):
+    beyond = max(reach - _REACH * _BLOCK, 0)
+    for crowd in _crowds(latitude, longitude, beyond, least):
         listed = _cells(h3, latitude[crowd.place], longitude[crowd.place], resolution)
         targets = {cell for own in np.unique(listed).tolist() for cell in h3.grid_disk(own, rings)}
         parents, counts = np.unique(
