@@ -68,6 +68,31 @@ def test_a_choice_is_repeated(folder: Path) -> None:
     assert "Visits to places that are not on the list are not counted." in said
 
 
+def test_a_file_that_cannot_be_read_at_all(folder: Path) -> None:
+    (folder / "visits.csv").write_bytes(b"PK\x03\x04" + b"x" * 20)
+    code, said = run("visits.csv", "--places", "places.csv", *COLUMNS)
+    assert code == 1
+    assert said == (
+        "Looked at 1 file."
+        " Wrong: visits.csv is compressed, or a spreadsheet, not text."
+        " What to do: Unpack it, or export it as CSV or Parquet."
+        " 1 of these would stop a count. Nothing was counted."
+    )
+
+
+def test_rows_in_place_of_names_are_not_repeated(folder: Path) -> None:
+    (folder / "visits.csv").write_text(VISITS.partition("\n")[2])
+    with pytest.raises(BadQuestion) as refused:
+        run("visits.csv", "--places", "places.csv")
+    assert "ana" not in str(refused.value)
+
+
+def test_one_row_of_one_person(folder: Path) -> None:
+    (folder / "visits.csv").write_text("\n".join(VISITS.split("\n")[:2]) + "\n")
+    _, said = run("visits.csv", "--places", "places.csv", *COLUMNS)
+    assert said.startswith("Looked at 1 file: 1 row, 1 person.")
+
+
 def test_for_machines(folder: Path) -> None:
     (folder / "visits.csv").write_text(VISITS.replace("ana", ""))
     done = CliRunner().invoke(build(), ["check", "visits.csv", "--places", "places.csv", *COLUMNS, "--json"])

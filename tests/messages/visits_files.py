@@ -89,6 +89,18 @@ SAID: Said = {
         "visits.csv has a column without a name, or two of the same name.",
         "Give every column a name of its own in the first line.",
     ),
+    "no names": (
+        written(GOOD * 2),
+        BadQuestion,
+        "A column is called by a number or a time, as if a row stood where the names should.",
+        "Write the names of the columns into the first line: person,place,start,end.",
+    ),
+    "no names, and a person by chance": (
+        written("person,place,7\n" + "ana,bar,7\n"),
+        BadQuestion,
+        "A column is called by a number or a time, as if a row stood where the names should.",
+        "Write the names of the columns into the first line: person,place,start,end.",
+    ),
     "semicolons": (
         written((HEADER + GOOD).replace(",", ";")),
         BadFile,

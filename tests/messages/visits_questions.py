@@ -30,6 +30,12 @@ SAID: Said = {
         "There is no time zone 'Asia/Tokio'.",
         "Name one of the tz database, such as Europe/Berlin. Did you mean Asia/Tokyo or Asia/Tomsk?",
     ),
+    "half a zone": (
+        window("2024-03-01", "New York"),
+        BadQuestion,
+        "There is no time zone 'New York'.",
+        "Name one of the tz database, such as Europe/Berlin. Did you mean America/New_York?",
+    ),
     "no time": (
         window("noon"),
         BadQuestion,

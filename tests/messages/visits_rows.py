@@ -87,9 +87,19 @@ SAID: Said = {
     "a time": (
         row(f"ben,bar,2024-13-03T10:00:00Z,{END}"),
         BadFile,
-        "Column start: a time that cannot be read in the declared format (1 row);"
+        "Column start: a time that cannot be read as the first one is written (1 row);"
         " first at visits.csv line 3.",
         "Correct the rows, or declare the format of the column (--time-format).",
+    ),
+    "a time in the declared format": (
+        row("ben,bar,03/03/2024 10:00,3 March", time_format="%Y-%m-%dT%H:%M:%SZ", timezone="UTC"),
+        BadFile,
+        "People cannot be counted for certain:\n"
+        "  - column start: a time that cannot be read in the declared format (1 row);"
+        " first at visits.csv line 3.\n"
+        "  - column end: a time that cannot be read in the declared format (1 row);"
+        " first at visits.csv line 3.",
+        "\n  - Correct the rows, or declare the format of the column (--time-format).",
     ),
     "a naive time": (
         row(f"ben,bar,2024-03-03T10:00:00,{END}"),
@@ -186,9 +196,9 @@ SAID: Said = {
     "an unknown place": (
         row(f"ben,GYM,{START},{END}"),
         BadFile,
-        "Column place: 1 place is visited and not listed; 1 of them differ from a listed place only in zeros,"
+        "Column place: 1 place is visited and not listed; 1 of them differs from a listed one only in zeros,"
         " blanks or capitals; first at visits.csv line 3.",
-        "Add them to the list of places, or declare that they are left out (--exclude-unknown-places).",
+        "List every place that may be visited, or leave visits to others out (--exclude-unknown-places).",
     ),
     "a place almost listed": (
         declared(table([*ROWS, Stay("ben", "GYM", DAY.start, DAY.end)]), exclude_unknown_places=True),
@@ -211,13 +221,13 @@ SAID: Said = {
         ),
         BadFile,
         "Someone is at two places at the instant asked about.",
-        "A date stands for the whole day: ask about the day, with --max-places-per-person or alarms.",
+        "A date is the whole day: ask about the day, with --max-places-per-person or --max-alarms.",
     ),
     "too many places": (
         declared(table([*ROWS, Stay("ana", "gym", DAY.start, DAY.end)]), max_places_per_person=1),
         BadFile,
         "Someone visited more places than the declared 1.",
-        "Declare a larger number, not taken from the data, or ask for sparse answers, which need none.",
+        "Declare a larger number, not taken from the data, or ask for sparse answers (--max-alarms).",
     ),
     "other rows": (
         declared(table(ROWS), manifest=Manifest(rows=2)),

@@ -64,6 +64,23 @@ def test_other_separators(tmp_path: Path) -> None:
     path.write_text("place;name\na;A, the bar\n")
     assert read_places(path, separator=";").name == ("A, the bar",)
     with pytest.raises(BadFile, match="has one column when split at ,"):
+        read_places(path, separator=",")
+
+
+@pytest.mark.parametrize(
+    ("mark", "name"), [(",", "A; the bar"), (";", "A, the bar"), ("\t", "A"), ("|", "A")]
+)
+def test_the_separator_of_a_list_is_seen(tmp_path: Path, mark: str, name: str) -> None:
+    """A list of places is public and small: nobody has to declare how it is written."""
+    path = tmp_path / "places.csv"
+    path.write_text(f"place{mark}name\na{mark}{name}\n")
+    assert read_places(path).name == (name,)
+
+
+def test_a_first_line_that_leaves_doubt_is_split_at_commas(tmp_path: Path) -> None:
+    path = tmp_path / "places.csv"
+    path.write_text("place;note|a\nx;1|2\n")
+    with pytest.raises(BadFile, match="has one column when split at ,"):
         read_places(path)
 
 

@@ -90,12 +90,12 @@ def _show(report: Report) -> None:
     about = [] if report.rows is None else [amount(report.rows, "row", "rows")]
     about += [] if report.people is None else [amount(report.people, "person", "people")]
     files = amount(report.files, "file", "files")
-    out.print(f"Looked at {files}: {', '.join(about)}.", markup=False)
+    out.print(f"Looked at {files}{': ' if about else ''}{', '.join(about)}.", markup=False)
     for title, findings in (("Wrong", report.errors), ("Note", report.notes)):
         for finding in findings:
             out.print(f"{title}: {finding.sentence()}", markup=False)
             out.print(f"  What to do: {finding.do}", markup=False)
-    for sentence in (report.reading, *report.exclusions):
+    for sentence in filter(None, (report.reading, *report.exclusions)):
         out.print(sentence, markup=False)
     if report.fine:
         out.print("Nothing here stops a count.")

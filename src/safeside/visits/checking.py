@@ -47,7 +47,7 @@ def check_visits(
     require_gaps(places, declared)
     opened = open_paths(visits, declared, key=None, progress=progress)
     if opened is not None and opened.illegible:
-        return Report(findings=opened.findings, files=len(opened.paths), rows=opened.rows)
+        return Report(findings=opened.findings, files=len(opened.paths), rows=None)
     with reading(opened):
         source = open_visits(visits, opened, declared)
         findings = counting.settle(source, known)

@@ -169,10 +169,10 @@ def too_many(most: int | None, limit: int | None, source: Source, window: Window
         reason = "someone is at two places at the instant asked about"
         do = "Correct overlapping stays, or declare in how many places one can be (--max-places-per-person)."
         if source.roles.when is When.DATES:
-            do = "A date stands for the whole day: ask about the day, with --max-places-per-person or alarms."
+            do = "A date is the whole day: ask about the day, with --max-places-per-person or --max-alarms."
         return [Finding(doubt=Doubt.TWO_PLACES, reason=reason, do=do)]
     reason = f"someone visited more places than the declared {limit}"
-    do = "Declare a larger number, not taken from the data, or ask for sparse answers, which need none."
+    do = "Declare a larger number, not taken from the data, or ask for sparse answers (--max-alarms)."
     return [Finding(doubt=Doubt.TOO_MANY_PLACES, reason=reason, do=do)]
 
 

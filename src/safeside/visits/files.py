@@ -163,6 +163,16 @@ def open_files(
         _unopened(error)
 
 
+def shown_separator(source: str | Path) -> str:
+    """What separates the fields of a list of places, where its first line leaves no doubt; else a comma."""
+    if not Path(source).is_file():
+        return ","
+    with Path(source).open("rb") as stream:
+        first = stream.readline(CHUNK)
+    other = [mark for mark in ";\t|" if mark.encode() in first]
+    return other[0] if len(other) == 1 and b"," not in first else ","
+
+
 def _find(given: tuple[str | Path, ...]) -> Found:
     """The files meant, once a change of any of them would show."""
     paths = expand(given)

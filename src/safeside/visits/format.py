@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta, tzinfo
@@ -30,6 +31,7 @@ _WIDEST_STAY: Final = 10_000.0
 _LONGEST_HOLD: Final = timedelta(days=36_525)
 _TABS: Final = {r"\t": "\t", "tab": "\t"}
 """What people type for a tab, which a shell does not."""
+_A_VALUE: Final = re.compile(r"\s*[+-]?[0-9][0-9.,:/ T+Z-]*$")
 _EPOCHS: Final = {f"epoch-{unit}": unit for unit in PER_SECOND}
 
 
@@ -229,6 +231,8 @@ def _when(found: Mapping[str, str], declared: VisitFormat, available: Collection
             f"The visits could be read as {' or as '.join(sorted(forms))}.",
             "Say which columns tell the time: start and end, or time, or date (--columns time=COLUMN).",
         )
+    if not forms and any(_A_VALUE.match(name) for name in available):
+        raise _no_names()
     if not forms:
         raise BadQuestion(
             f"No column tells the time. There are: {', '.join(available)}.",
@@ -277,11 +281,21 @@ def _where(found: Mapping[str, str], declared: VisitFormat, available: Collectio
 
 
 def _no_column(role: str, column: str, available: Collection[str]) -> BadQuestion:
+    if any(_A_VALUE.match(name) for name in available):
+        return _no_names()
     wanted = f"{role} ({column})" if role != column else role
     hint = did_you_mean(column, available, _ALSO_CALLED.get(role, ()))
     return BadQuestion(
         f"There is no column {wanted}. There are: {', '.join(available)}.",
         f"Map it to a column (--columns {role}=COLUMN).{hint}",
+    )
+
+
+def _no_names() -> BadQuestion:
+    """Where names should stand there may be somebody's row, so nothing of it is repeated."""
+    return BadQuestion(
+        "A column is called by a number or a time, as if a row stood where the names should.",
+        "Write the names of the columns into the first line: person,place,start,end.",
     )
 
 

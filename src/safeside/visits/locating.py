@@ -116,15 +116,16 @@ def unknown_places(source: Source, places: Places, unknown: Iterable[str], progr
         first = find_rows(source, nw.col("place").cast(nw.String).is_in(names), progress)
     alike = _alike(names, places)
     are = "place is" if len(names) == 1 else "places are"
+    differ = "differs" if alike == 1 else "differ"
     hint = (
-        f"; {alike:,} of them differ from a listed place only in zeros, blanks or capitals" if alike else ""
+        f"; {alike:,} of them {differ} from a listed one only in zeros, blanks or capitals" if alike else ""
     )
     return Finding(
         doubt=Doubt.UNKNOWN_PLACE,
         column=source.roles.columns["place"],
         first=first,
         reason=f"{len(names):,} {are} visited and not listed{hint}",
-        do="Add them to the list of places, or declare that they are left out (--exclude-unknown-places).",
+        do="List every place that may be visited, or leave visits to others out (--exclude-unknown-places).",
     )
 
 

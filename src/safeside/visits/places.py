@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from safeside.errors import BadFile, BadQuestion
 from safeside.progress import quiet
-from safeside.visits.files import Fingerprint, open_files
+from safeside.visits.files import Fingerprint, open_files, shown_separator
 from safeside.visits.ids import place_ids
 from safeside.visits.nearby import did_you_mean
 from safeside.visits.report import of_a_list, stop_on
@@ -104,7 +104,9 @@ class Places:
         return self.table[role].to_numpy() if role in self.table.columns else None
 
 
-def read_places(source: Any, *, columns: dict[str, str] | None = None, separator: str = ",") -> Places:
+def read_places(
+    source: Any, *, columns: dict[str, str] | None = None, separator: str | None = None
+) -> Places:
     """Read the list of targets from a CSV or Parquet file, a dataframe, or plain identifiers."""
     table = _table(source, separator)
     there = table.collect_schema().names()
@@ -128,9 +130,10 @@ def read_places(source: Any, *, columns: dict[str, str] | None = None, separator
     return _places(_read(table, found))
 
 
-def _table(source: Any, separator: str) -> pl.LazyFrame:
+def _table(source: Any, separator: str | None) -> pl.LazyFrame:
     if isinstance(source, str | Path):
-        opened = open_files(source, separator, Fingerprint(None), quiet)
+        mark = separator if separator is not None else shown_separator(source)
+        opened = open_files(source, mark, Fingerprint(None), quiet)
         stop_on(of_a_list(opened.findings))
         return opened.scan()
     if isinstance(source, list | tuple) and all(isinstance(each, str) for each in source):

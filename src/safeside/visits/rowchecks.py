@@ -214,11 +214,12 @@ def _text_times(source: Source, role: str) -> Iterator[RowCheck]:
             do="Write every time with its offset from UTC.",
         )
         unread = unread & ~naive
+    as_said = "in the declared format" if source.declared.time_format else "as the first one is written"
     yield RowCheck(
         doubt=Doubt.TIME,
         role=role,
         wrong=unread,
-        reason="a time that cannot be read in the declared format",
+        reason=f"a time that cannot be read {as_said}",
         do="Correct the rows, or declare the format of the column (--time-format).",
     )
 
