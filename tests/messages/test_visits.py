@@ -175,7 +175,7 @@ ERRORS = {
     "Finding",
     "RowCheck",
     "_coordinate",
-    "_no_room",
+    "_refuse",
 }
 HARD_TO_REACH = {
     "The list of places cannot be read.",

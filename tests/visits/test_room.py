@@ -27,7 +27,16 @@ class TestWords:
         "word",
         [
             *("home", "Home", "HOME", "private residence", "Household", "my home", "apartment house"),
-            *("home_p1", "home-123", "p1_home", "P1Home", "residence 17", "home7", "3f-home-ab12"),
+            *(
+                "home_p1",
+                "home-123",
+                "home12ab",
+                "p1_home",
+                "P1Home",
+                "residence 17",
+                "home7",
+                "3f-home-ab12",
+            ),
             *("home_of_patient_7", "user12.home", "Flat 3b", "home #4", "[home]"),
             *("maison", "Domicile 3", "Résidence 2", "casa", "hogar_9", "Zuhause", "Wohnung 12"),
             *("自宅", "自宅3", "住宅_12", "p1_自宅", "집", "자택 4", "家"),
@@ -35,8 +44,18 @@ class TestWords:
     )
     @pytest.mark.parametrize("column", ["place", "name", "kind", "category", "type"])
     def test_homes(self, word: str, column: str) -> None:
+        if column == "name" and any(c.isdigit() for c in word):
+            assert len(read_places(with_one(column, word))) == 2
+            words = [word, "home 2", "home 3"]
+            with pytest.raises(NoRoom, match="people's homes"):
+                read_places(pl.DataFrame({"place": ["a", "b", "c"], "name": words}))
+            return
         with pytest.raises(NoRoom, match="people's homes"):
             read_places(with_one(column, word))
+
+    def test_all_of_them_are_shown_or_counted(self) -> None:
+        with pytest.raises(NoRoom, match=r"\(place: home_1, home_2, home_3, home_4, home_5 and 2 more\)"):
+            read_places([*(f"home_{number}" for number in range(1, 8)), "bar"])
 
     @pytest.mark.parametrize(
         "word",
@@ -242,6 +261,9 @@ class TestLattices:
             read_places(table)
         with pytest.raises(NoRoom, match="lattice of points"):
             read_places(table.head(19))
+        shaken = table.with_columns(pl.col("latitude") + pl.int_range(20) / 10**12)
+        with pytest.raises(NoRoom, match="lattice of points"):
+            read_places(shaken)
 
     @given(st.integers(0, 2**32), st.integers(12, 25), st.floats(0, 0.12), st.integers(0, 40))
     @settings(max_examples=40, deadline=None)

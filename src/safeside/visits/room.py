@@ -54,6 +54,9 @@ AREAS: Final = _set(
 )
 _NAMED: Final = {"place": REST | OTHER | UNKNOWN, "name": REST | OTHER}
 _WORDS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")
+_SEVERAL: Final = 3
+"""So many numbered names are homes; one is a restaurant called Maison 1888."""
+_SHOWN: Final = 5
 _SAME: Final = 7
 """Decimals of a degree: a centimetre."""
 _LINED_UP: Final = 3
@@ -77,14 +80,19 @@ def require_room(
     for column, values in said.items():
         rest = _NAMED.get(column, REST)
         areas = AREAS if column in kinds else frozenset[str]()
-        for value in _suspects(values, HOMES | rest | areas):
-            words = _said(value)
-            if set() < set(words) - _OF_SOMEBODY <= HOMES:
-                raise _no_room(column, value, "people's homes", "homes are never targets")
-            if "_".join(words) in rest:
-                raise _no_room(column, value, "the rest of the world", "a bucket for it leaves no room")
-            if "_".join(words) in areas or value.lower().replace(" ", "_") in areas:
-                raise _no_room(column, value, "areas that tile a map", "whoever is nowhere is in an area")
+        suspects = {value: _said(value) for value in _suspects(values, HOMES | rest | areas)}
+        homes = [each for each, words in suspects.items() if set() < set(words) - _OF_SOMEBODY <= HOMES]
+        if column == "name" and len(homes) < _SEVERAL:
+            homes = [each for each in homes if not _numbered(each)]
+        _refuse(column, homes, "people's homes", "homes are never targets")
+        elsewhere = [each for each, words in suspects.items() if "_".join(words) in rest]
+        _refuse(column, elsewhere, "the rest of the world", "a bucket for it leaves no room")
+        tiles = [
+            each
+            for each, words in suspects.items()
+            if areas.intersection(["_".join(words), each.lower().replace(" ", "_")])
+        ]
+        _refuse(column, tiles, "areas that tile a map", "whoever is nowhere is in an area")
     refuse_codes(ids, latitude, longitude)
     if latitude is not None and longitude is not None:
         _refuse_lattice(latitude, longitude)
@@ -108,31 +116,37 @@ def _said(value: str) -> list[str]:
     said = list[str]()
     for part in re.split(r"[\W_]+", unicodedata.normalize("NFC", bare)):
         words = [word.lower() for word in _WORDS.findall(part)]
-        code = any(c.isdigit() for c in part) and not HOMES.intersection(words)
-        said += [word for word in words if not code and (len(word) > 1 or not word.isascii())]
+        code = _numbered(part)
+        said += [word for word in words if word in HOMES or not (code or (len(word) == 1 and word.isascii()))]
     return said
 
 
-def _no_room(column: str, value: str, what: str, why: str) -> NoRoom:
-    return NoRoom(
-        f"The list of places contains {what} ({column}: {value}): {why}.",
-        "List public venues only, so that everybody could have been at none of them. If it is a venue that is"
-        " called so, say there what it is, as in Home (café).",
-    )
+def _numbered(value: str) -> bool:
+    return any(c.isdigit() for c in value)
+
+
+def _refuse(column: str, found: list[str], what: str, why: str) -> None:
+    if found:
+        more = f" and {len(found) - _SHOWN:,} more" if len(found) > _SHOWN else ""
+        raise NoRoom(
+            f"The list of places contains {what} ({column}: {', '.join(found[:_SHOWN])}{more}): {why}.",
+            "List public venues only, so that everybody could have been at none of them. If it is a venue"
+            " that is called so, say there what it is, as in Home (café).",
+        )
 
 
 def _refuse_lattice(latitude: Floats, longitude: Floats) -> None:
     """Refuse points of a lattice that close around one another: they are a map cut into cells, not venues."""
+    latitude, longitude = np.round(latitude, _SAME), np.round(longitude, _SAME)
     # A lattice has many points to a line; where hardly two share a latitude there is none.
     if pl.Series(latitude).n_unique() > len(latitude) * (1 - 2 / (3 * _TENTH)):
         return
     # Venues whose coordinates were rounded share them; cells of a map do not.
-    if pl.DataFrame([pl.Series("y", latitude), pl.Series("x", longitude)]).n_unique() < _APART * len(
-        latitude
-    ):
+    points = pl.DataFrame([pl.Series("y", latitude), pl.Series("x", longitude)])
+    if points.n_unique() < _APART * len(latitude):
         return
-    _, row, in_row = np.unique(np.round(latitude, _SAME), return_inverse=True, return_counts=True)
-    _, column, in_column = np.unique(np.round(longitude, _SAME), return_inverse=True, return_counts=True)
+    _, row, in_row = np.unique(latitude, return_inverse=True, return_counts=True)
+    _, column, in_column = np.unique(longitude, return_inverse=True, return_counts=True)
     lined_up = (in_row[row] >= _LINED_UP) & (in_column[column] >= _LINED_UP)
     rows, columns = (np.unique(each[lined_up], return_inverse=True)[1] for each in (row, column))
     if _TENTH * enclosed(rows, columns) < len(latitude):
