@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -14,6 +15,7 @@ from typing import Any
 
 import polars as pl
 
+from safeside.cli.main import main
 from safeside.ledger import Stage, create_ledger, open_ledger, steps
 from safeside.ledger.witness import STATE_VARIABLE
 from safeside.releases import publication
@@ -143,6 +145,36 @@ def in_child(home: str, kind: str, step: str | None) -> None:
     if step is not None:
         steps.reached = _die_at(step)
     World(Path(home)).publish(kind)
+
+
+def by_command(home: str, kind: str, step: str, number: int) -> None:
+    """Run `safeside publish` in this process, which gets the signal at the step; its words go to `said`."""
+    world = World(Path(home))
+    os.environ[STATE_VARIABLE] = str(world.home / "state")
+    handle = os.open(world.home / "said", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    os.dup2(handle, 2)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def reached(name: str) -> None:
+        if name == step:
+            os.kill(os.getpid(), number)
+
+    steps.reached = reached
+    given = {**KINDS[kind], "at-most": 2, "epsilon": 1, "dataset": "city", "out": world.out, "key": "key"}
+    given |= {"places": "places.csv", "ledger": "ledger.db"}
+    os.chdir(home)
+    options = [word for name, value in given.items() for word in (f"--{name.replace('_', '-')}", str(value))]
+    sys.argv = ["safeside", "publish", "visits.parquet", "--yes", *options]
+    main()
+
+
+def signalled_at(world: World, kind: str, step: str, number: int) -> tuple[int | None, str]:
+    """The exit code and the last words of `safeside publish`, which got the signal at the step."""
+    child = CONTEXT.Process(target=by_command, args=(str(world.home), kind, step, number))
+    child.start()
+    child.join()
+    return child.exitcode, " ".join((world.home / "said").read_text().split())
 
 
 def killed_at(world: World, kind: str, step: str) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any, Final
 
 from rich.console import Console
@@ -21,6 +23,8 @@ err: Final = Console(stderr=True, highlight=False, soft_wrap=True)
 
 BAD_INPUT: Final = 2
 VIOLATION: Final = 1
+INTERRUPTED: Final = 128 + signal.SIGINT
+TERMINATED: Final = 128 + signal.SIGTERM
 _SHOW_AFTER_SECONDS: Final = 1.0
 
 
@@ -59,3 +63,21 @@ def spinner() -> Iterator[Progress]:
         yield report
     finally:
         bar.stop()
+
+
+class Terminated(BaseException):
+    """Somebody asked the process to end (SIGTERM); like KeyboardInterrupt it is nobody's error to catch."""
+
+
+@contextmanager
+def terminable() -> Iterator[None]:
+    """Within it a request to end is taken as Ctrl-C is: transactions are rolled back, files put away."""
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

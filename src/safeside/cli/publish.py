@@ -12,7 +12,18 @@ import typer
 from safeside.cli import publish_options as options
 from safeside.cli import visit_options as visit
 from safeside.cli.config import KEY, Config, read_config, required
-from safeside.cli.console import VIOLATION, err, fail, out, print_json, spinner
+from safeside.cli.console import (
+    INTERRUPTED,
+    TERMINATED,
+    VIOLATION,
+    Terminated,
+    err,
+    fail,
+    out,
+    print_json,
+    spinner,
+    terminable,
+)
 from safeside.errors import BadQuestion, BadRelease, BadSignature, SimulationOnly
 from safeside.exact import show
 from safeside.ledger import open_ledger
@@ -182,16 +193,14 @@ def publish(
             return
         _confirm("Publish?", yes)
         try:
-            with spinner() as progress:
+            with terminable(), spinner() as progress:
                 release = publication.run(progress)
-        except KeyboardInterrupt:
-            err.print(
-                f"Interrupted. Budget that was reserved is kept for the request {publication.request}: "
-                "running the same command again finishes the release and spends nothing more.",
-                markup=False,
-            )
-            raise typer.Exit(130) from None
-        left = publication.ledger.remaining(publication.dataset.name, publication.cost.periods)
+                left = publication.ledger.remaining(publication.dataset.name, publication.cost.periods)
+        except (KeyboardInterrupt, Terminated) as stopped:
+            ended = isinstance(stopped, Terminated)
+            word = "Ended by a signal" if ended else "Interrupted"
+            err.print(f"{word}. {publication.stopped()}", markup=False)
+            raise typer.Exit(TERMINATED if ended else INTERRUPTED) from None
     _published(release, f"published and signed; epsilon {show(left.epsilon)} remains")
 
 

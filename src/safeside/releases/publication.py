@@ -22,6 +22,7 @@ from safeside.errors import (
     BadRelease,
     CannotWrite,
     InputError,
+    LedgerError,
     LedgerForked,
     ReleaseError,
     RequestConflict,
@@ -178,6 +179,19 @@ class Publication:
         moment = self.known_on or (datetime.now(UTC) if begun is None else begun.time)
         require_time(self.question.window, moment, so_far=self.question.so_far)
 
+    def stopped(self) -> str:
+        """What to tell somebody who stopped `run` on its way."""
+        again = "Running the same command again finishes the release and spends nothing more."
+        try:
+            known = self.ledger.reservation(self.request)
+        except LedgerError:
+            return f"Budget that was reserved is kept for the request {self.request}. {again}"
+        if known is None:
+            return "Nothing was published, and nothing was spent."
+        if known.stage is Stage.RESERVED or not self.staging.out.exists():
+            return f"Nothing was published. The budget is reserved for the request {self.request}. {again}"
+        return f'The release is published, in "{self.staging.out}". {again}'
+
     def _require_room(self) -> None:
         """A directory that cannot be written, or holds something else, is refused before anything is paid."""
         known = self.ledger.reservation(self.request)
@@ -214,9 +228,10 @@ class Publication:
         )
         files = compose(question, setting, drawn.answers, order, self.basemap)
         private = {"fingerprint": counts.fingerprint, "alarms": drawn.alarms, "simulated": drawn.simulated}
-        self.staging.write(files, json.dumps(private).encode())
-        steps.reached(WRITTEN)
-        self.staging.complete()
+        with self.staging.making():
+            self.staging.write(files, json.dumps(private).encode())
+            steps.reached(WRITTEN)
+            self.staging.complete()
         steps.reached(STAGED)
 
     def _count(self, reservation: Reservation, progress: Progress) -> Counts:

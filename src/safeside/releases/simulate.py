@@ -65,8 +65,9 @@ def simulate(
     )
     backdrop = None if basemap is None else read_basemap(basemap)
     with staging.turn():
-        staging.write(_files(question, setting, values, entropy, backdrop))
-        staging.complete()
+        with staging.making():
+            staging.write(_files(question, setting, values, entropy, backdrop))
+            staging.complete()
         staging.appear()
     return load(out)
 

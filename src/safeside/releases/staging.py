@@ -88,12 +88,17 @@ class Staging:
         with durable.writing(self.drawing):
             # Nobody else looks in before the ledger has committed to it.
             self.drawing.mkdir(mode=_OWNER)
+        for name, data in files.items():
+            durable.write(self.drawing / name, data)
+        if private is not None:
+            durable.write(self.drawing / PRIVATE, private, mode=durable.PRIVATE)
+        durable.flush(self.drawing)
+
+    @contextmanager
+    def making(self) -> Iterator[None]:
+        """From the first file to the second name: whoever is stopped in between leaves nothing behind."""
         try:
-            for name, data in files.items():
-                durable.write(self.drawing / name, data)
-            if private is not None:
-                durable.write(self.drawing / PRIVATE, private, mode=durable.PRIVATE)
-            durable.flush(self.drawing)
+            yield
         except BaseException:
             # A full disk must not stay full of this.
             durable.remove(self.drawing)

@@ -1,0 +1,54 @@
+"""Ctrl-C and SIGTERM at every named step of publishing: ends in good order, says so, and can be repeated."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import pytest
+from tests.faults.publishing import World, all_steps, signalled_at
+
+from safeside.ledger import open_ledger, steps
+from safeside.ledger.witness import STATE_VARIABLE
+from safeside.releases import publication
+
+AGAIN = "Running the same command again finishes the release and spends nothing more."
+UNPAID = [publication.ASKED, *(steps.of("reserve", step) for step in (steps.BEGUN, steps.APPENDED))]
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "state"))
+    return World.made(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "word"),
+    [(signal.SIGINT, 130, "Interrupted."), (signal.SIGTERM, 143, "Ended by a signal.")],
+    ids=["SIGINT", "SIGTERM"],
+)
+@pytest.mark.parametrize(
+    ("kind", "step"),
+    [("sparse", step) for step in all_steps("sparse")] + [("counts", step) for step in publication.STEPS],
+)
+def test_a_signal_ends_it_in_good_order_and_a_retry_gives_one_release(
+    world: World, kind: str, step: str, number: int, code: int, word: str
+) -> None:
+    exitcode, said = signalled_at(world, kind, step, number)
+    assert exitcode == code, said
+    assert "Traceback" not in said
+    with open_ledger(world.home / "ledger.db") as ledger:
+        paid = ledger.reservations("city")
+    if step in UNPAID:
+        assert not paid
+        assert said.endswith(f"{word} Nothing was published, and nothing was spent.")
+    elif world.out.exists():
+        assert f'{word} The release is published, in "{world.out}". {AGAIN}' in said
+    else:
+        expected = f"{word} Nothing was published. The budget is reserved for the request {paid[0].request}."
+        assert said.endswith(f"{expected} {AGAIN}")
+    staged = world.staged()
+    world.check_after_kill()
+    assert not list(world.home.rglob("*.drawing"))
+    assert not list(world.home.rglob("*.lock"))
+    world.check_after_retry(kind, staged)
