@@ -10,6 +10,7 @@ from tests.visits.making import DAY, places, table
 
 from safeside.errors import BadFile, BadQuestion
 from safeside.visits import Manifest, StayRule, VisitFormat, count_visits, read_places
+from safeside.visits.spark import gather
 
 SAID: Said = {
     # Dataframes
@@ -38,6 +39,12 @@ SAID: Said = {
         BadFile,
         "The visits cannot be read to the end (ConversionException).",
         "Look at the dataframe with its own engine; columns of the same kind must have the same type.",
+    ),
+    "an answer that is not whole": (
+        lambda _: gather(table(ROWS).clear(), [table(ROWS)], "place", 2),
+        BadFile,
+        "What was delivered is not what was counted: rows are missing, twice or out of order.",
+        "Count again once nothing writes to the data; if it happens again, report it.",
     ),
     "no rows": (
         asked(table(ROWS).clear()),

@@ -27,7 +27,10 @@ def bring_home(answer: Any, key: str | None) -> pl.DataFrame:
     if key is not None:
         answer = answer.sortWithinPartitions(key)
     counted = answer.observe(_COUNTED, functions.expr("count(1)"))
-    table = counted.toArrow()
+    try:
+        table = counted.toArrow()
+    except EOFError:  # the driver's own machinery went away in the middle of the delivery
+        raise not_what_was_counted() from None
     # Read where Spark keeps it: an Observation would wait, for ever, for an event that a busy driver drops.
     rows = counted._jdf.queryExecution().observedMetrics().apply(_COUNTED).getLong(0)
     empty = pl.DataFrame(table.schema.empty_table())
