@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import signal
+import stat
 import sys
 import time
 from collections.abc import Iterator
@@ -25,6 +28,7 @@ BAD_INPUT: Final = 2
 VIOLATION: Final = 1
 INTERRUPTED: Final = 128 + signal.SIGINT
 TERMINATED: Final = 128 + signal.SIGTERM
+NOBODY_LISTENS: Final = 128 + signal.SIGPIPE
 _SHOW_AFTER_SECONDS: Final = 1.0
 
 
@@ -81,3 +85,45 @@ def terminable() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+class _Pipe(io.FileIO):
+    """A pipe whose reader may leave, as `head` does: that ends the command, quietly, and is no error."""
+
+    leave: bool
+
+    def write(self, data: Any, /) -> int:
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            if self.leave:
+                self.leave = False
+                raise SystemExit(NOBODY_LISTENS) from None
+            return memoryview(data).nbytes
+
+
+@contextmanager
+def minding_pipes() -> Iterator[None]:
+    """Once nobody reads what is said, stop as other programs do; on standard error, go on unheard."""
+    for name, leave in (("stdout", True), ("stderr", False)):
+        usual = getattr(sys, name)
+        if usual is not None and stat.S_ISFIFO(os.fstat(usual.fileno()).st_mode):
+            pipe = _Pipe(usual.fileno(), "w", closefd=False)
+            pipe.leave = leave
+            buffer = io.BufferedWriter(pipe)
+            setattr(
+                sys, name, io.TextIOWrapper(buffer, usual.encoding, usual.errors, line_buffering=not leave)
+            )
+    try:
+        yield
+    finally:
+        carry_on()
+        if sys.stdout is not None:
+            sys.stdout.flush()
+
+
+def carry_on() -> None:
+    """From here on finish what was begun, whether or not anybody still reads what is said."""
+    raw = getattr(getattr(sys.stdout, "buffer", None), "raw", None)
+    if isinstance(raw, _Pipe):
+        raw.leave = False

@@ -9,7 +9,7 @@ from typing import Final
 
 import typer
 
-from safeside.cli.console import err, fail
+from safeside.cli.console import err, fail, minding_pipes
 from safeside.errors import SafesideError
 
 COMMANDS: Final = (
@@ -46,7 +46,8 @@ def build() -> typer.Typer:
 def main() -> None:
     """Run the command line; 0 done, 1 a check found a violation, 2 bad input or refused."""
     try:
-        build()()
+        with minding_pipes():
+            build()()
     except SafesideError as error:
         sys.exit(fail(error))
     except KeyboardInterrupt:

@@ -17,6 +17,7 @@ from safeside.cli.console import (
     TERMINATED,
     VIOLATION,
     Terminated,
+    carry_on,
     err,
     fail,
     out,
@@ -192,6 +193,7 @@ def publish(
             out.print("\nNothing was spent and no visit was read (--dry-run).")
             return
         _confirm("Publish?", yes)
+        carry_on()
         try:
             with terminable(), spinner() as progress:
                 release = publication.run(progress)
