@@ -40,6 +40,24 @@ SAID: Said = {
         "There is no file {folder}/visits.csv.",
         "Check the path or the pattern.",
     ),
+    "an empty folder": (
+        lambda folder: count_visits(folder, places(), DAY),
+        BadFile,
+        "{folder} holds no files.",
+        "Check the path or the pattern.",
+    ),
+    "numbers for times": (
+        written(f"{HEADER}ana,bar,1709460000,1709460000\n"),
+        BadQuestion,
+        "The times in column start are numbers.",
+        "Say what they count: --time-format epoch-s, epoch-ms, epoch-us or epoch-ns.",
+    ),
+    "a format that is none": (
+        written(HEADER + GOOD, time_format="epoch"),
+        BadQuestion,
+        "The time format 'epoch' is not understood.",
+        "Write it as %Y-%m-%d %H:%M:%S%z, or as epoch-s.",
+    ),
     "a link that leads nowhere": (
         dangling,
         BadFile,

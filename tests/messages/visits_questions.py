@@ -93,7 +93,7 @@ SAID: Said = {
     "no holding time": (
         lambda _: VisitFormat(hold="a while"),
         BadQuestion,
-        "the holding time is not a length of time.",
+        "The holding time is not a length of time.",
         "Give the holding time as 15min, 2h, 1d or PT1H30M.",
     ),
     "a holding time without end": (

@@ -196,7 +196,7 @@ SAID: Said = {
     "an unknown place": (
         row(f"ben,GYM,{START},{END}"),
         BadFile,
-        "Column place: 1 place is visited and not listed; 1 of them differs from a listed one only in zeros,"
+        "Column place: 1 place is visited and not listed; it differs from a listed one only in zeros,"
         " blanks or capitals; first at visits.csv line 3.",
         "List every place that may be visited, or leave visits to others out (--exclude-unknown-places).",
     ),

@@ -14,7 +14,7 @@ from tests.visits.plain import Stay
 
 from safeside.errors import BadFile
 from safeside.progress import quiet
-from safeside.visits import VisitFormat, check_visits, count_visits, files
+from safeside.visits import VisitFormat, check_visits, count_visits, whichfiles
 from safeside.visits.sources import open_paths
 
 ROWS = [Stay(who, "bar", DAY.start, DAY.end) for who in ("ana", "ben", "chi")]
@@ -134,10 +134,10 @@ def test_a_change_in_the_same_moment_as_the_one_before(tmp_path: Path) -> None:
 
 def test_a_disk_that_keeps_whole_seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1_700_000_000 * 10**9
-    monkeypatch.setattr(files.time, "time_ns", lambda: now + 7)
+    monkeypatch.setattr(whichfiles.time, "time_ns", lambda: now + 7)
 
     def unsure(modified: int, changed: int) -> int:
-        stamp = files.Stamp(size=1, modified=modified, changed=changed, file=1, device=1)
+        stamp = whichfiles.Stamp(size=1, modified=modified, changed=changed, file=1, device=1)
         return stamp.unsure()
 
     second = 10**9
@@ -151,7 +151,7 @@ def test_a_disk_that_keeps_whole_seconds(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_a_file_written_while_one_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_csv(table(ROWS), tmp_path / "visits.csv")
-    monkeypatch.setattr(files.time, "sleep", lambda _: shrink(path, path))
-    monkeypatch.setattr(files.time, "time_ns", lambda: path.stat().st_ctime_ns)
+    monkeypatch.setattr(whichfiles.time, "sleep", lambda _: shrink(path, path))
+    monkeypatch.setattr(whichfiles.time, "time_ns", lambda: path.stat().st_ctime_ns)
     with pytest.raises(BadFile, match="A file changed while it was read"):
         count_visits(path, places(), DAY)

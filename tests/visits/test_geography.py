@@ -135,7 +135,7 @@ def test_counting_by_coordinates() -> None:
         assert counted.exclusions == ()
     assert (
         counted.reading
-        == "A visit is a sighting at a point within 50 m of the place, which holds for 1:00:00 after it."
+        == "A visit is a sighting at a point within 50 m of the place, which holds for 1 hour after it."
     )
     assert check_visits(visits, places, DAY, declared).fine
 

@@ -261,3 +261,29 @@ def test_tabs_as_they_are_typed(tmp_path: Path, separator: str) -> None:
 def test_separators_that_are_none(separator: str) -> None:
     with pytest.raises(BadQuestion, match="separator is not one plain character"):
         VisitFormat(separator=separator)
+
+
+@pytest.mark.parametrize(
+    ("hold", "said"),
+    [
+        ("15min", "15 minutes"),
+        ("1h", "1 hour"),
+        ("PT1H30M", "1 hour and 30 minutes"),
+        ("P1DT2H3M4S", "1 day, 2 hours, 3 minutes and 4 seconds"),
+        ("0s", "no time"),
+        (timedelta(microseconds=1), "1 microsecond"),
+    ],
+)
+def test_holding_times_are_said_in_words(hold: Any, said: str) -> None:
+    seen = pl.DataFrame({"person": ["ana"], "place": ["bar"], "time": [NOON.start]})
+    reading = check_visits(seen, places(), DAY, VisitFormat(hold=hold)).reading
+    assert reading == f"A visit is a sighting at the place, which holds for {said} after it."
+
+
+@pytest.mark.parametrize(
+    ("others", "said"), [(["GYM"], "it differs"), (["GYM", "Bar", "x"], "2 of them differ")]
+)
+def test_places_almost_listed_are_counted_in_words(others: list[str], said: str) -> None:
+    frame = table([Stay("ana", place, DAY.start, DAY.end) for place in others])
+    (found,) = check_visits(frame, places()).errors
+    assert f"not listed; {said} from a listed one only in zeros, blanks or capitals" in found.reason

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import glob
 import hashlib
-import os
 import shlex
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Final
 
 import polars as pl
 
@@ -18,15 +15,9 @@ from safeside.errors import BadFile, BadQuestion
 from safeside.progress import Progress
 from safeside.visits.csvfile import CHUNK, TextFile, inspect_text
 from safeside.visits.report import LEGIBLE, Doubt, Finding
+from safeside.visits.whichfiles import TABLE, TEXT, Found, find_files, unopened
 
-_TEXT: Final = (".csv", ".tsv", ".txt")
-_TABLE: Final = (".parquet", ".pq")
 _MAGIC: Final = b"PAR1"
-_TICK: Final = 12_000_000
-_COARSE: Final = 2_000_000_000
-"""Nanoseconds within which two changes of a file may bear the same time: on disks of today, and on such as
-keep whole seconds only.
-"""
 
 
 class Fingerprint:
@@ -60,42 +51,6 @@ def _short(key: bytes) -> bytes:
             "The key is shorter than 16 bytes.", "Make one with `safeside key`, and keep it secret."
         )
     return key if len(key) <= 64 else hashlib.blake2b(key).digest()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Stamp:
-    """Which file a name leads to, and when it was last changed in any way, its own times included."""
-
-    size: int
-    modified: int
-    changed: int
-    file: int
-    device: int
-
-    def unsure(self) -> int:
-        """For how many nanoseconds more a change would not show, because it would bear the same time."""
-        whole = not (self.modified % 10**9 or self.changed % 10**9)
-        grain = _COARSE if whole else _TICK
-        return max(0, min(grain, max(self.modified, self.changed) + grain - time.time_ns()))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Found:
-    """The files that were meant, as they were when nobody had read them yet."""
-
-    given: tuple[str | Path, ...]
-    paths: tuple[Path, ...]
-    stamps: tuple[Stamp, ...]
-
-    def require_unchanged(self) -> None:
-        """Refuse files that were written to, exchanged or joined by others while they were read."""
-        if self.stamps != tuple(_stamp(path) for path in self.paths):
-            raise BadFile("A file changed while it was read.", "Try again once nothing writes to the files.")
-        if self.paths != expand(self.given):
-            raise BadFile(
-                "Files came or went while the visits were read.",
-                "Try again once nothing writes to the folder, or name the files that are meant.",
-            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,7 +107,7 @@ def open_files(
     visits: str | Path | Iterable[str | Path], separator: str, fingerprint: Fingerprint, progress: Progress
 ) -> Opened:
     """Look at every file once, and open them all."""
-    found = _find((visits,) if isinstance(visits, str | Path) else tuple(visits))
+    found = find_files((visits,) if isinstance(visits, str | Path) else tuple(visits))
     try:
         kinds = {_is_text(path) for path in found.paths}
         if len(kinds) > 1:
@@ -160,7 +115,7 @@ def open_files(
         open_ = _open_text if kinds == {True} else _open_tables
         return open_(found, separator, fingerprint, progress)
     except OSError as error:
-        _unopened(error)
+        unopened(error)
 
 
 def shown_separator(source: str | Path) -> str:
@@ -173,100 +128,10 @@ def shown_separator(source: str | Path) -> str:
     return other[0] if len(other) == 1 and b"," not in first else ","
 
 
-def _find(given: tuple[str | Path, ...]) -> Found:
-    """The files meant, once a change of any of them would show."""
-    paths = expand(given)
-    found = Found(given=given, paths=paths, stamps=tuple(_stamp(path) for path in paths))
-    unsure = max(stamp.unsure() for stamp in found.stamps)
-    if unsure:
-        time.sleep(unsure / 10**9)
-        found.require_unchanged()
-    return found
-
-
-def expand(given: Iterable[str | Path]) -> tuple[Path, ...]:
-    """The files meant by paths, globs and directories, each once, in order."""
-    paths: list[Path] = []
-    for each in given:
-        if "://" in str(each):
-            raise BadQuestion(
-                "Visits are opened from local files only.", "Copy the files, or give a dataframe."
-            )
-        path = Path(each)
-        # A folder that a pattern matches is opened too: passing it over would lose what is in it.
-        matches = [path] if path.exists() else [Path(name) for name in glob.glob(str(each), recursive=True)]  # noqa: PTH207
-        found = sorted(
-            {file for match in matches for file in (_inside(match) if match.is_dir() else [match])}
-        )
-        if not found:
-            raise BadFile(f"There is no file {each}.", "Check the path or the pattern.")
-        paths += found
-    if len({path.resolve() for path in paths}) < len(paths):
-        raise BadQuestion("A file is given twice.", "Give every file once.")
-    return tuple(paths)
-
-
-def _inside(folder: Path) -> list[Path]:
-    """Every file of visits in a folder and the folders in it, linked ones too; what is neither text nor a
-    table stops the work, unless its name says that it is not meant to be read (_SUCCESS, .crc files).
-    """
-    found: list[Path] = []
-    others: list[str] = []
-    seen: set[Path] = set()
-    for root, folders, names in os.walk(folder, onerror=_unopened, followlinks=True):
-        here = Path(root).resolve()
-        if here in seen:
-            folders.clear()
-            continue
-        seen.add(here)
-        known = [name for name in names if Path(name).suffix.lower() in _TEXT + _TABLE]
-        found += [Path(root, name) for name in known]
-        others += [name for name in set(names).difference(known) if name[0] not in "._"]
-    if others:
-        more = "" if len(others) == 1 else f" and {len(others) - 1:,} more"
-        are, by = ("is", "its name") if len(others) == 1 else ("are", "their names")
-        raise BadFile(
-            f"{folder} also holds {min(others)}{more}, which {are} neither CSV nor Parquet by {by}.",
-            f"If the rest is all that is meant, give {_pattern(folder, found)} instead of the folder;"
-            " otherwise unpack or rename what is missing.",
-        )
-    return found
-
-
-def _pattern(folder: Path, files: list[Path]) -> str:
-    """What to write for exactly these files, as a shell takes it."""
-    suffixes = {file.suffix for file in files}
-    for between in ("", "**/") if len(suffixes) == 1 else ():
-        pattern = f"{glob.escape(str(folder))}/{between}*{min(suffixes)}"
-        if sorted(map(Path, glob.glob(pattern, recursive=True))) == sorted(files):  # noqa: PTH207
-            return shlex.quote(pattern)
-    return "the files by their names"
-
-
-def _unopened(error: OSError) -> NoReturn:
-    raise BadFile(
-        f"{Path(str(error.filename)).name} cannot be opened.", "Check that the file exists and may be read."
-    ) from None
-
-
-def _stamp(path: Path) -> Stamp:
-    try:
-        status = path.stat()
-    except OSError as error:
-        _unopened(error)
-    return Stamp(
-        size=status.st_size,
-        modified=status.st_mtime_ns,
-        changed=status.st_ctime_ns,
-        file=status.st_ino,
-        device=status.st_dev,
-    )
-
-
 def _is_text(path: Path) -> bool:
     suffix = path.suffix.lower()
-    if suffix in _TEXT + _TABLE:
-        return suffix in _TEXT
+    if suffix in TEXT + TABLE:
+        return suffix in TEXT
     with path.open("rb") as stream:
         return stream.read(4) != _MAGIC
 

@@ -116,10 +116,8 @@ def unknown_places(source: Source, places: Places, unknown: Iterable[str], progr
         first = find_rows(source, nw.col("place").cast(nw.String).is_in(names), progress)
     alike = _alike(names, places)
     are = "place is" if len(names) == 1 else "places are"
-    differ = "differs" if alike == 1 else "differ"
-    hint = (
-        f"; {alike:,} of them {differ} from a listed one only in zeros, blanks or capitals" if alike else ""
-    )
+    those = f"{alike:,} of them {'differs' if alike == 1 else 'differ'}" if len(names) > 1 else "it differs"
+    hint = f"; {those} from a listed one only in zeros, blanks or capitals" if alike else ""
     return Finding(
         doubt=Doubt.UNKNOWN_PLACE,
         column=source.roles.columns["place"],

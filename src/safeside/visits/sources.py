@@ -21,7 +21,7 @@ from safeside.visits.format import Roles, VisitFormat, When, assign_roles
 from safeside.visits.ids import floats, is_text, person_ids, place_ids
 from safeside.visits.report import Doubt, Finding, Where, stop_on
 from safeside.visits.spark import byte_by_byte
-from safeside.visits.texttimes import read_text, text_of
+from safeside.visits.texttimes import only_numbers, read_text, text_of
 
 ROW: Final = "row number"
 _ENGINES: Final = ("narwhals", "pandas", "pyarrow", "duckdb", "_duckdb", "pyspark", "py4j")
@@ -266,10 +266,7 @@ def _clock(roles: Roles, role: str, dtype: nw.dtypes.DType, declared: VisitForma
         return LocalDates(local=_local(column, declared), midnights=None)
     if dtype.is_integer() and roles.when is not When.DATES:
         if declared.epoch is None:
-            raise BadQuestion(
-                f"The times in column {column} are numbers.",
-                "Say what they count: --time-format epoch-s, epoch-ms, epoch-us or epoch-ns.",
-            )
+            raise only_numbers(column)
         return Epoch(unit=declared.epoch)
     raise BadQuestion(
         f"Column {column} holds {dtype}, which is not a {'date' if roles.when is When.DATES else 'time'}.",

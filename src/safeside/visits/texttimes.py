@@ -78,6 +78,8 @@ def _moments(text: pl.Expr, layout: str, *, last: bool) -> pl.Expr:
 def _time_format(column: str, sample: str | None, declared: VisitFormat) -> str:
     if declared.time_format is not None:
         return _declared_format(declared.time_format, declared.timezone)
+    if (sample or "").isdecimal():
+        raise only_numbers(column)
     shape = _ISO.fullmatch(sample or "")
     if sample is not None and shape is None:
         raise BadQuestion(
@@ -92,6 +94,8 @@ def _time_format(column: str, sample: str | None, declared: VisitFormat) -> str:
 
 def _declared_format(layout: str, clock: str | None) -> str:
     """The declared format in the dialect of the engine, where `.%f` and `%z` mean something narrower."""
+    if "%" not in layout:
+        raise _not_understood(layout)
     if not _HOURS.search(layout):
         raise BadQuestion(
             f"The time format {layout!r} has no hours.",
@@ -113,11 +117,22 @@ def _declared_format(layout: str, clock: str | None) -> str:
     try:
         pl.Series([""]).str.to_datetime(layout, strict=False)
     except pl.exceptions.PolarsError:
-        raise BadQuestion(
-            f"The time format {layout!r} is not understood.",
-            "Write it as %Y-%m-%d %H:%M:%S%z, or as epoch-s.",
-        ) from None
+        raise _not_understood(layout) from None
     return layout
+
+
+def _not_understood(layout: str) -> BadQuestion:
+    return BadQuestion(
+        f"The time format {layout!r} is not understood.", "Write it as %Y-%m-%d %H:%M:%S%z, or as epoch-s."
+    )
+
+
+def only_numbers(column: str) -> BadQuestion:
+    """What is said of times that are numbers of nobody knows what."""
+    return BadQuestion(
+        f"The times in column {column} are numbers.",
+        "Say what they count: --time-format epoch-s, epoch-ms, epoch-us or epoch-ns.",
+    )
 
 
 def _date_format(column: str, sample: str | None, declared: VisitFormat) -> str:

@@ -90,7 +90,10 @@ def parse_duration(value: str | timedelta, name: str) -> timedelta:
     """A length of time: PT15M, 15min, 2h, or a timedelta; zero or more."""
     length = value if isinstance(value, timedelta) else _read_duration(value)
     if length is None or length < timedelta(0):
-        raise BadQuestion(f"{name} is not a length of time.", f"Give {name} as 15min, 2h, 1d or PT1H30M.")
+        raise BadQuestion(
+            f"{name[:1].upper()}{name[1:]} is not a length of time.",
+            f"Give {name} as 15min, 2h, 1d or PT1H30M.",
+        )
     return length
 
 
