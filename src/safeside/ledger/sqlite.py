@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from safeside.errors import LedgerError, SafesideError, StoreUnavailable
+from safeside.ledger import disk
 from safeside.ledger.events import Event
 from safeside.ledger.store import BUSY_SECONDS, Identity, Rows, Store, begin, busy, gone, missing, quoted
 
@@ -37,7 +38,7 @@ class SqliteStore(Store):
         self._claim()
         with self.write() as rows:
             rows.create(identity, first)
-        _flush(self._path.parent)
+        disk.flush(self._path.parent)
 
     def _claim(self) -> None:
         """An empty file of our own; what a crash left of an earlier attempt is empty too."""
@@ -154,11 +155,3 @@ def _cannot_write(where: str, why: str) -> StoreUnavailable:
         "Nothing was spent. Give this user the right to write to the file and its directory, or choose "
         "another place.",
     )
-
-
-def _flush(directory: Path) -> None:
-    handle = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from safeside.errors import StoreUnavailable
-from safeside.ledger import events
+from safeside.ledger import disk, events
 from safeside.ledger.events import Head
 
 STATE_VARIABLE: Final = "SAFESIDE_STATE_DIR"
@@ -119,9 +119,12 @@ class Witness:
     @contextmanager
     def _opened(self) -> Iterator[int]:
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            disk.make(self.path.parent)
+            new = not self.path.exists()
             handle = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, _OWNER_ONLY)
             try:
+                if new:
+                    disk.flush(self.path.parent)
                 yield handle
             finally:
                 os.close(handle)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from safeside.errors import CannotWrite
+from safeside.ledger import disk
 
 PUBLIC: Final = 0o644
 PRIVATE: Final = 0o600
@@ -83,11 +84,7 @@ def replace(path: Path, data: bytes, *, mode: int = PUBLIC, by: Path | None = No
 def flush(directory: Path) -> None:
     """Names created or renamed in the directory are on the disk."""
     with writing(directory):
-        handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        disk.flush(directory)
 
 
 def move(old: Path, new: Path) -> None:

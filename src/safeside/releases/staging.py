@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from safeside.errors import CannotWrite, RequestConflict
+from safeside.ledger import disk
 from safeside.releases import durable
 
 DRAWING: Final = "drawing"
@@ -64,9 +65,10 @@ class Staging:
                 f'What was drawn for the request "{self.request}" was purged, and none is drawn twice.',
                 "Ask again under a new request id; that is a new release and is charged anew.",
             )
-        durable.remove(self.drawing)
         with durable.writing(self.out):
-            self.drawing.mkdir(parents=True)
+            disk.make(self.out.parent)
+            durable.remove(self.drawing)
+            self.drawing.mkdir()
         durable.remove(self.drawing)
 
     @contextmanager
@@ -74,7 +76,7 @@ class Staging:
         """Two processes with the same request take turns; the second finds what the first has made."""
         path = self.beside(_LOCK)
         with durable.writing(self.out):
-            self.out.parent.mkdir(parents=True, exist_ok=True)
+            disk.make(self.out.parent)
             handle = _locked(path)
         try:
             yield
