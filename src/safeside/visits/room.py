@@ -65,6 +65,7 @@ _TENTH: Final = 10
 _APART: Final = 0.98
 
 Floats = NDArray[np.float64]
+Wholes = NDArray[np.int64]
 
 
 def require_room(
@@ -137,17 +138,18 @@ def _refuse(column: str, found: list[str], what: str, why: str) -> None:
 
 def _refuse_lattice(latitude: Floats, longitude: Floats) -> None:
     """Refuse points of a lattice that close around one another: they are a map cut into cells, not venues."""
-    latitude, longitude = np.round(latitude, _SAME), np.round(longitude, _SAME)
-    # A lattice has many points to a line; where hardly two share a latitude there is none.
-    if pl.Series(latitude).n_unique() > len(latitude) * (1 - 2 / (3 * _TENTH)):
+    north, east = (np.round(each, _SAME) for each in (latitude, longitude))
+    # Each step asks less of the list than the next, and most lists are done with after the first or second.
+    row, in_row = _lines(north)
+    if _TENTH * in_row.sum() < len(north):
+        return
+    column, in_column = _lines(east)
+    lined_up = in_row & in_column
+    if _TENTH * lined_up.sum() < len(north):
         return
     # Venues whose coordinates were rounded share them; cells of a map do not.
-    points = pl.DataFrame([pl.Series("y", latitude), pl.Series("x", longitude)])
-    if points.n_unique() < _APART * len(latitude):
+    if len(np.unique(row * len(row) + column)) < _APART * len(row):
         return
-    _, row, in_row = np.unique(latitude, return_inverse=True, return_counts=True)
-    _, column, in_column = np.unique(longitude, return_inverse=True, return_counts=True)
-    lined_up = (in_row[row] >= _LINED_UP) & (in_column[column] >= _LINED_UP)
     rows, columns = (np.unique(each[lined_up], return_inverse=True)[1] for each in (row, column))
     if _TENTH * enclosed(rows, columns) < len(latitude):
         return
@@ -155,3 +157,9 @@ def _refuse_lattice(latitude: Floats, longitude: Floats) -> None:
         "The places lie on a lattice of points that close around each other, as cells that cover an area do.",
         "List public venues instead, and find their visitors by a radius around them (--radius).",
     )
+
+
+def _lines(degrees: Floats) -> tuple[Wholes, NDArray[np.bool_]]:
+    """For each place the number of its parallel, or meridian, and whether enough others lie on it."""
+    _, line, on_it = np.unique(degrees, return_inverse=True, return_counts=True)
+    return line, on_it[line] >= _LINED_UP
