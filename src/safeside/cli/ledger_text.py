@@ -131,7 +131,7 @@ def describe(event: Event) -> str:
             return (
                 f"{what.name}: {amount(Budget(epsilon=what.epsilon, delta=what.delta))} for each {what.unit}"
             )
-        case events.Reserved() | events.Recharged() as what:
+        case events.Charged() as what:
             return (
                 f"{what.request}: {amount(Budget(epsilon=what.epsilon, delta=what.delta))} of {what.dataset}"
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -25,6 +26,7 @@ from safeside.cli.console import (
     spinner,
     terminable,
 )
+from safeside.cli.gather import gather
 from safeside.errors import BadQuestion, BadRelease, BadSignature, SimulationOnly
 from safeside.exact import show
 from safeside.ledger import open_ledger
@@ -51,6 +53,7 @@ def register(app: typer.Typer) -> None:
     app.command("purge")(purge)
 
 
+@gather("terms", options.terms)
 def publish(
     visits: visit.Visits,
     places: Annotated[
@@ -59,19 +62,8 @@ def publish(
     when: Annotated[
         str, typer.Option(help="An instant, or an interval A/B.", rich_help_panel=options.QUESTION)
     ],
-    epsilon: options.Epsilon,
-    out_dir: Annotated[Path, typer.Option("--out", metavar="DIR", rich_help_panel=options.OUTPUT)],
-    at_most: options.AtMost = None,
-    delta: options.Delta = "0",
-    guarantee: options.GuaranteeKind = "adp",
-    decision: options.Decision = False,
-    max_places_per_person: options.MaxPlaces = None,
-    max_alarms: options.MaxAlarms = None,
-    order: options.OrderOf = None,
-    at_least: options.AtLeast = None,
-    alpha: options.Alpha = None,
-    publish_at_least: options.PublishAtLeast = False,
-    people: options.People = None,
+    out_dir: options.Out,
+    terms: Terms,
     columns: visit.Columns = None,
     timezone: visit.Timezone = None,
     time_format: visit.TimeFormat = None,
@@ -136,23 +128,7 @@ def publish(
             "Leave --seed out, or use `safeside simulate`.",
         )
     config = read_config()
-    terms = Terms(
-        at_most=at_most,
-        epsilon=epsilon,
-        delta=delta,
-        guarantee=guarantee,
-        policy=policy,
-        max_places_per_person=max_places_per_person,
-        max_alarms=max_alarms,
-        at_least=at_least,
-        alpha=alpha,
-        publish_at_least=publish_at_least,
-        people=people,
-        people_floor=config.people_floor or PEOPLE_FLOOR,
-        decision=decision,
-        order=order,
-        so_far=so_far,
-    )
+    asked = replace(terms, policy=policy, people_floor=config.people_floor or PEOPLE_FLOOR, so_far=so_far)
     form = visit.visit_format(
         config,
         columns=columns,
@@ -172,7 +148,7 @@ def publish(
         visit.given(visits),
         places=places,
         when=when,
-        terms=terms,
+        terms=asked,
         dataset=required(dataset, config.dataset, "--dataset", "dataset"),
         ledger=required(ledger, config.ledger, "--ledger", "ledger"),
         out=out_dir,
@@ -206,44 +182,20 @@ def publish(
     _published(release, f"published and signed; epsilon {show(left.epsilon)} remains")
 
 
+@gather("terms", options.terms)
 def simulate(
     counts: Annotated[Path, typer.Argument(metavar="COUNTS.csv", help="Columns place and count.")],
-    epsilon: options.Epsilon,
-    out_dir: Annotated[Path, typer.Option("--out", metavar="DIR", rich_help_panel=options.OUTPUT)],
+    out_dir: options.Out,
+    terms: Terms,
     places: Annotated[
         Path | None, typer.Option(help="The list of places, for a map.", rich_help_panel=options.QUESTION)
     ] = None,
     when: Annotated[str, typer.Option(help="What the map says.", rich_help_panel=options.QUESTION)] = WHEN,
     timezone: visit.Timezone = None,
-    at_most: options.AtMost = None,
-    delta: options.Delta = "0",
-    guarantee: options.GuaranteeKind = "adp",
-    decision: options.Decision = False,
-    max_places_per_person: options.MaxPlaces = None,
-    max_alarms: options.MaxAlarms = None,
-    order: options.OrderOf = None,
-    at_least: options.AtLeast = None,
-    alpha: options.Alpha = None,
-    publish_at_least: options.PublishAtLeast = False,
-    people: options.People = None,
     basemap: options.Basemap = None,
     seed: Annotated[int | None, typer.Option(help="Repeat a simulation exactly.")] = None,
 ) -> None:
     """Make the same files from given counts: no ledger, no promise, marked as a simulation."""
-    terms = Terms(
-        at_most=at_most,
-        epsilon=epsilon,
-        delta=delta,
-        guarantee=guarantee,
-        max_places_per_person=max_places_per_person,
-        max_alarms=max_alarms,
-        at_least=at_least,
-        alpha=alpha,
-        publish_at_least=publish_at_least,
-        people=people,
-        decision=decision,
-        order=order,
-    )
     release = simulate_counts(
         counts,
         terms=terms,

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from safeside.releases.question import ADP, Terms
+
 QUESTION, ACCOUNT, OUTPUT = "The question", "The account", "The release"
 
 AtMost = Annotated[
@@ -68,3 +70,23 @@ Ledger = Annotated[str | None, typer.Option(help="A file, or postgresql://...", 
 Key = Annotated[Path | None, typer.Option(help="The signing key.", rich_help_panel=ACCOUNT)]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+Out = Annotated[Path, typer.Option("--out", metavar="DIR", rich_help_panel=OUTPUT)]
+
+
+def terms(
+    *,
+    epsilon: Epsilon,
+    at_most: AtMost = None,
+    delta: Delta = "0",
+    guarantee: GuaranteeKind = ADP,
+    decision: Decision = False,
+    max_places_per_person: MaxPlaces = None,
+    max_alarms: MaxAlarms = None,
+    order: OrderOf = None,
+    at_least: AtLeast = None,
+    alpha: Alpha = None,
+    publish_at_least: PublishAtLeast = False,
+    people: People = None,
+) -> Terms:
+    """What is asked, as it was typed."""
+    return Terms(**locals())

@@ -101,19 +101,25 @@ class DatasetCreated(Happening):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Reserved(Happening):
-    """A question, recorded and paid for before the data is read.
+class Charged(Happening):
+    """A question and what it costs.
 
     `cost` is the price under the release's own definition; `epsilon` and `delta` entered the account.
     """
 
-    kind: ClassVar[str] = "reserve"
     request: str
     dataset: str
     question: Mapping[str, Any]
     cost: Cost
     epsilon: Fraction
     delta: Fraction
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reserved(Charged):
+    """A question, recorded and paid for before the data is read."""
+
+    kind: ClassVar[str] = "reserve"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -179,16 +185,10 @@ class Linked(Happening):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Recharged(Happening):
+class Recharged(Charged):
     """A reservation or release this chain had lost, charged again whether or not it fits."""
 
     kind: ClassVar[str] = "recharge"
-    request: str
-    dataset: str
-    question: Mapping[str, Any]
-    cost: Cost
-    epsilon: Fraction
-    delta: Fraction
     lost: str
     manifest: str | None
 
@@ -231,7 +231,7 @@ KINDS: Final[Mapping[str, type[Happening]]] = {
 
 def documents_of(what: Happening) -> list[str]:
     """The documents an event speaks of."""
-    if not isinstance(what, Reserved | Recharged):
+    if not isinstance(what, Charged):
         return []
     return [
         value[DOCUMENT] for value in what.question.values() if isinstance(value, dict) and DOCUMENT in value

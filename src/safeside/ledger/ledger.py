@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
 from fractions import Fraction
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from safeside import exact
 from safeside.errors import (
@@ -27,11 +25,10 @@ from safeside.errors import (
 )
 from safeside.exact import Number, show
 from safeside.ledger import events, questions
-from safeside.ledger.chain import Chain, Decision
-from safeside.ledger.events import Event, Head
-from safeside.ledger.money import ZERO, Budget, Cost
-from safeside.ledger.periods import check_periods, periods_of
-from safeside.ledger.recovery import Published, Recovery, reconcile, recover
+from safeside.ledger.chain import Decision
+from safeside.ledger.money import ZERO, Cost
+from safeside.ledger.reader import Reader
+from safeside.ledger.recovery import Published, Recovery, recover
 from safeside.ledger.rules import (
     check_name,
     find_dataset,
@@ -44,16 +41,12 @@ from safeside.ledger.rules import (
     unit_of,
 )
 from safeside.ledger.state import PRIVATE, PUBLIC, Dataset, Reservation, Stage, State
-from safeside.ledger.status import Status, status, verify
-from safeside.ledger.store import Identity, Rows, Store
+from safeside.ledger.store import Identity, Store
 from safeside.privacy.guarantee import Unit
 
 
-class Ledger:
+class Ledger(Reader):
     """An open ledger. Safe to use from many threads and processes at once; close it, or use `with`."""
-
-    def __init__(self, store: Store) -> None:
-        self._chain = Chain(store)
 
     @classmethod
     def create(cls, store: Store, software: str, now: datetime) -> Ledger:
@@ -64,46 +57,6 @@ class Ledger:
         )
         store.create(identity, first)
         return cls(store)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Let go of the database."""
-        self._chain.store.close()
-
-    @property
-    def ledger_id(self) -> str:
-        """The ledger's own name, which every release carries."""
-        return self._chain.identity.ledger_id
-
-    @property
-    def fingerprint_key(self) -> bytes:
-        """The key under which input files are fingerprinted; it never leaves the ledger."""
-        return bytes.fromhex(self._chain.identity.fingerprint_key)
-
-    @property
-    def where(self) -> str:
-        """How messages name this ledger."""
-        return self._chain.store.where
-
-    @property
-    def chain(self) -> Chain:
-        """The events themselves, for reports and recovery."""
-        return self._chain
-
-    @property
-    def head(self) -> Head:
-        """The last event."""
-        return self._chain.head()
-
-    def _state(self) -> AbstractContextManager[tuple[State, Rows]]:
-        return self._chain.reading()
 
     def create_dataset(
         self,
@@ -141,42 +94,6 @@ class Ledger:
             return Decision(happenings=(what,))
 
         return self._chain.record(what.kind, decide, now).datasets[name]
-
-    def dataset(self, name: str) -> Dataset:
-        """A dataset by name; publishing never makes one."""
-        with self._state() as (state, _):
-            return find_dataset(state, name)
-
-    def datasets(self) -> tuple[Dataset, ...]:
-        """All datasets, by name."""
-        with self._state() as (state, _):
-            return tuple(state.datasets[name] for name in sorted(state.datasets))
-
-    def periods(self, dataset: str, start: datetime, end: datetime) -> tuple[str, ...]:
-        """The days or weeks to charge for [start, end), by the dataset's unit and time zone."""
-        known = self.dataset(dataset)
-        return periods_of(known.unit, known.timezone, start, end)
-
-    def remaining(self, dataset: str, periods: Iterable[str] = ()) -> Budget:
-        """What is left, in the period of the given ones that has least."""
-        with self._state() as (state, _):
-            find_dataset(state, dataset)
-            group = state.group(dataset)
-            each = check_periods(group.unit, tuple(periods))
-            rooms = [group.remaining(period) for period in each]
-        least = rooms[0]
-        for room in rooms[1:]:
-            least = least.least(room)
-        return least
-
-    def preview(self, dataset: str, cost: Cost) -> Budget:
-        """What would be left after such a release; OverBudget where it does not fit. Nothing is recorded."""
-        with self._state() as (state, _):
-            find_dataset(state, dataset)
-            over = over_budget(state, dataset, cost)
-        if over is not None:
-            raise over
-        return self.remaining(dataset, cost.periods) - cost.converted()
 
     def reserve(
         self,
@@ -364,44 +281,6 @@ class Ledger:
             return Decision(happenings=(what,))
 
         return self._chain.record(what.kind, decide, now).group(first).members
-
-    def reservation(self, request_id: str) -> Reservation | None:
-        """The reservation made for a request, at its present stage."""
-        with self._state() as (state, _):
-            return state.reservations.get(request_id)
-
-    def reservations(self, dataset: str | None = None) -> tuple[Reservation, ...]:
-        """Every reservation, oldest first."""
-        with self._state() as (state, _):
-            found = [one for one in state.reservations.values() if dataset in (None, one.dataset)]
-        return tuple(found)
-
-    def question(self, reservation: Reservation) -> dict[str, Any]:
-        """The question in full, with its long parts put back."""
-        with self._state() as (_, rows):
-            return {name: questions.lengthen(rows, value) for name, value in reservation.question.items()}
-
-    def history(self) -> tuple[Event, ...]:
-        """Every event, oldest first."""
-        with self._state() as (_, rows):
-            return tuple(events.parse(body) for _, _, body in rows.events(1))
-
-    def show(self, dataset: str) -> Status:
-        """What is left of a dataset, what is promised, and what may have become known."""
-        return status(self._chain, dataset)
-
-    def forgotten(self) -> int:
-        """How many events a witness holds and this ledger does not; while there are any, none is added."""
-        with self._state():
-            return len(self._chain.lost())
-
-    def verify(self) -> int:
-        """Check every event from the beginning; the number of events, or LedgerTampered."""
-        return verify(self._chain)
-
-    def reconcile(self, published: Iterable[Published]) -> None:
-        """LedgerForked if one of these releases was never charged here."""
-        reconcile(self._chain, published)
 
     def recover(
         self, published: Iterable[Published] = (), *, accept_clock: bool = False, now: datetime | None = None

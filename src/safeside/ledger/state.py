@@ -251,7 +251,7 @@ class State:
         group.charge(periods, amount)
         self._remember(what, event)
 
-    def _remember(self, what: events.Reserved | events.Recharged, event: Event) -> None:
+    def _remember(self, what: events.Charged, event: Event) -> None:
         self.reservations[what.request] = Reservation(
             ledger_id=self.ledger_id,
             request=what.request,
