@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from safeside.cli import init, key, ledger
 from safeside.cli.config import Config, read_config
 from safeside.errors import BadQuestion, CannotWrite, LedgerError, SafesideError
-from safeside.ledger import open_ledger
+from safeside.ledger import create_ledger, open_ledger
 from safeside.releases.signing import load_private, load_public
 
 __all__ = ["postgres", "state", "url"]
@@ -129,6 +129,14 @@ def test_a_ledger_from_creation_to_link(url: str) -> None:
     assert "b [draft]: epsilon 1/3 of visits" in history
     assert "visits and tests hold the same people" in history
     assert "10 events, each follows the one before" in run("ledger", "verify", *at)
+
+
+def test_history_names_a_reservation_that_was_taken_up_again(url: str) -> None:
+    with create_ledger(url) as made:
+        made.create_dataset("visits", "person", 10)
+        for _ in range(3):
+            made.reserve("visits", "monday", QUESTION, cost(1))
+    assert run("ledger", "history", "--ledger", url).count("monday: taken up by another run") == 1
 
 
 def test_the_same_for_programs(url: str) -> None:

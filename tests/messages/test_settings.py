@@ -1,0 +1,74 @@
+"""What is said of settings that cannot be read or written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.ledger.stores import postgres, state, url
+from tests.messages.books import book, said
+
+from safeside.cli import init
+from safeside.cli.config import read_config, required
+from safeside.errors import (
+    BadQuestion,
+    CannotWrite,
+    StoreUnavailable,
+)
+
+__all__ = ["book", "postgres", "state", "url"]
+
+
+def test_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "safeside.toml"
+    cases = {
+        "ledger = 3": ('"ledger" in "safeside.toml" is a int.', 'Write it as in ledger = "...".'),
+        "leger = 'x'": (
+            '"safeside.toml" has a setting called "leger", which safeside does not know.',
+            'Did you mean "ledger"?',
+        ),
+        "[columns]\nqq = 'x'": (
+            '"safeside.toml" has a role of a column called "qq", which safeside does not know.',
+            "Use one of: person, place, start, end, time, date, latitude, longitude, accuracy, state.",
+        ),
+        "[columns]\nperson = 1": (
+            'The column for "person" in "safeside.toml" is not a name.',
+            'Write it as in person = "my column".',
+        ),
+    }
+    for text, message in cases.items():
+        file.write_text(text)
+        assert said(read_config, BadQuestion) == message
+    file.write_text("ledger =")
+    what, do = said(read_config, BadQuestion)
+    assert what.startswith('"safeside.toml" is not TOML (')
+    assert do == "Repair the line, or write a new file with `safeside init`."
+    assert said(lambda: required(None, None, "--ledger", "ledger"), BadQuestion) == (
+        "No ledger is given.",
+        "Give it with --ledger, or once for all as `ledger = ...` in safeside.toml (see `safeside init`).",
+    )
+    file.unlink()
+    file.mkdir()
+    assert said(read_config, StoreUnavailable) == (
+        '"safeside.toml" cannot be read (Is a directory).',
+        "Make it readable for this user.",
+    )
+
+
+def test_init(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert said(lambda: init.command(yes=True), BadQuestion) == (
+        "No time zone is given, and safeside never guesses one.",
+        "Say in which time zone the visits are written: --timezone Asia/Tokyo, for example.",
+    )
+    assert said(lambda: init.command(yes=True, timezone="UTC", column=["who"]), BadQuestion) == (
+        '"who" does not say which column is what.',
+        "Write ROLE=NAME, for example person=patient_id. Roles: person, place, start, end, time, date, "
+        "latitude, longitude, accuracy, state.",
+    )
+    (tmp_path / "safeside.toml").touch()
+    assert said(lambda: init.command(yes=True, timezone="UTC"), CannotWrite) == (
+        '"safeside.toml" exists already.',
+        "Change it with an editor, or delete it first.",
+    )

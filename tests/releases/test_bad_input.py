@@ -1,0 +1,109 @@
+"""Input that cannot be counted for certain: nothing is published, and what is paid can be used again."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+from tests.faults.publishing import CAP, World, killed_at
+from tests.releases.worlds import BAD, nothing_published, remaining, spoil, world
+
+from safeside.errors import (
+    BadFile,
+    BadQuestion,
+)
+from safeside.ledger import open_ledger
+from safeside.releases import publication
+from safeside.visits import Manifest
+
+__all__ = ["world"]
+
+
+@pytest.mark.parametrize("fault", BAD)
+def test_bad_input_publishes_nothing_and_is_free_to_repair(world: World, fault: str) -> None:
+    good = (world.home / "visits.parquet").read_bytes()
+    spoil(world, BAD[fault])
+    with pytest.raises((BadFile, BadQuestion)) as caught:
+        world.publish("counts")
+    assert "Nothing was published" in caught.value.do
+    for _ in range(2):
+        nothing_published(world)
+        assert remaining(world) == CAP, "bad input costs nothing"
+        with open_ledger(world.home / "ledger.db") as ledger:
+            assert ledger.history()[-1].what.kind == "refuse"
+            assert ledger.reservations("city") == ()
+            ledger.verify()
+        with pytest.raises((BadFile, BadQuestion), match="nothing was spent"):
+            world.publish("counts")
+    (world.home / "visits.parquet").write_bytes(good)
+    world.publish("counts")
+    assert remaining(world) == CAP - 1
+
+
+def test_where_outsiders_see_the_balance_a_stopped_release_stays_charged(world: World) -> None:
+    with open_ledger(world.home / "ledger.db") as ledger:
+        ledger.create_dataset("seen", "person", CAP, public_balance=True)
+    good = (world.home / "visits.parquet").read_bytes()
+    spoil(world, BAD["yesterday's file"])
+    with pytest.raises(BadFile, match="once the input is right spends nothing more"):
+        world.publish("counts", dataset="seen")
+    nothing_published(world)
+    with open_ledger(world.home / "ledger.db") as ledger:
+        assert ledger.remaining("seen").epsilon == CAP - 1
+    (world.home / "visits.parquet").write_bytes(good)
+    world.publish("counts", dataset="seen")
+    with open_ledger(world.home / "ledger.db") as ledger:
+        assert ledger.remaining("seen").epsilon == CAP - 1
+
+
+def test_an_unknown_place_may_be_excluded_and_then_every_statement_says_so(world: World) -> None:
+    spoil(world, BAD["a place that is not listed"])
+    release = world.publish("counts", exclude_unknown_places=True)
+    assert "not on the list" in (world.out / "statement.txt").read_text()
+    assert any("not on the list" in text for text in release.manifest["question"]["counted"])
+
+
+def test_nobody_anywhere_must_be_declared_to_be_possible(world: World) -> None:
+    spoil(world, BAD["yesterday's file"])
+    release = world.publish("counts", allow_nobody=True)
+    assert set(release.answers.names()) <= {"AT_MOST", "UNCLEAR"}
+
+
+def test_more_people_than_declared_stop_the_release(world: World) -> None:
+    with pytest.raises(BadFile):
+        world.publish("counts", manifest=Manifest(people=3))
+    nothing_published(world)
+
+
+@pytest.mark.parametrize("kind", ["counts", "sparse"])
+def test_a_person_at_more_places_than_declared_stops_the_release(world: World, kind: str) -> None:
+    spoil(
+        world,
+        lambda t: pl.concat(
+            [
+                t,
+                *(
+                    t.head(1).with_columns(place=pl.lit(f"p{at}"), person=pl.lit("busy"))
+                    for at in (20, 21, 22)
+                ),
+            ]
+        ),
+    )
+    day = "2021-06-03T00:00:00+00:00/P1D"
+    with pytest.raises((BadFile, BadQuestion), match="nothing was spent"):
+        world.publish(kind, when=day, max_places_per_person=2)
+    nothing_published(world)
+    assert remaining(world) == CAP
+    world.publish(kind, when=day, max_places_per_person=3)
+
+
+@pytest.mark.parametrize("step", [publication.DRAWN, publication.WRITTEN])
+def test_what_was_drawn_stays_charged_though_the_input_is_bad_the_next_time(world: World, step: str) -> None:
+    killed_at(world, "counts", step)
+    good = (world.home / "visits.parquet").read_bytes()
+    spoil(world, BAD["yesterday's file"])
+    with pytest.raises(BadFile, match="once the input is right spends nothing more"):
+        world.publish("counts")
+    assert remaining(world) == CAP - 1
+    (world.home / "visits.parquet").write_bytes(good)
+    world.publish("counts")
+    assert remaining(world) == CAP - 1

@@ -1,0 +1,136 @@
+"""Ledgers that were restored or copied, draws of strangers: nothing is published that was not paid."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.faults.publishing import CAP, World, killed_at
+from tests.releases.worlds import remaining, world
+
+from safeside.errors import (
+    BadRelease,
+    CannotWrite,
+    LedgerForked,
+)
+from safeside.ledger import open_ledger
+from safeside.ledger.witness import STATE_VARIABLE
+from safeside.releases import publication
+from safeside.releases.release import load
+from safeside.releases.staging import Staging
+
+__all__ = ["world"]
+
+
+def test_a_forked_ledger_publishes_nothing_until_it_is_mended(world: World) -> None:
+    old = (world.home / "ledger.db").read_bytes()
+    world.publish("counts")
+    (world.home / "ledger.db").write_bytes(old)
+    with pytest.raises(LedgerForked):
+        world.publish("counts", when="2021-06-03T12:30:00+00:00", out=world.home / "releases" / "later")
+    with open_ledger(world.home / "ledger.db") as ledger:
+        ledger.recover()
+    assert remaining(world) == CAP - 1
+    world.publish("counts", when="2021-06-03T12:30:00+00:00", out=world.home / "releases" / "later")
+    assert remaining(world) == CAP - 2
+
+
+def test_a_fork_is_seen_by_the_releases_alone(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both witnesses are lost with the ledger; the release on the disk still knows."""
+    old = (world.home / "ledger.db").read_bytes()
+    world.publish("counts")
+    (world.home / "ledger.db").write_bytes(old)
+    (world.home / "ledger.db.witness").unlink()
+    monkeypatch.setenv(STATE_VARIABLE, str(world.home / "empty"))
+    with pytest.raises(LedgerForked):
+        world.publish("counts", when="2021-06-03T12:30:00+00:00", out=world.home / "releases" / "later")
+    with open_ledger(world.home / "ledger.db") as ledger:
+        ledger.recover([load(world.out).published()])
+    assert remaining(world) == CAP - 1
+
+
+def test_the_files_of_a_stranger_are_not_signed(world: World, tmp_path: Path) -> None:
+    """The hidden name can be guessed; the event that paid for the draw cannot."""
+    killed_at(world, "counts", publication.RESERVED)
+    with open_ledger(world.home / "ledger.db") as ledger:
+        (paid,) = ledger.reservations()
+    stranger = World.made(tmp_path / "stranger")
+    stranger.publish("counts", request_id=paid.request)
+    os.environ[STATE_VARIABLE] = str(world.home / "state")
+    staged = Staging(out=world.out, request=paid.request).staged
+    shutil.copytree(stranger.out, staged)
+    (staged / "signature.json").unlink()
+    (staged / ".private.json").write_text('{"alarms": null, "fingerprint": null, "simulated": false}')
+    with pytest.raises(LedgerForked, match="not drawn under a reservation"):
+        world.publish("counts")
+    assert not world.out.exists()
+    # Nor is a draw of this ledger that was made for another request.
+    shutil.rmtree(staged)
+    killed_at(world, "sparse", publication.STAGED)
+    (other,) = world.out.parent.glob(".noon.*.staged")
+    other.rename(staged)
+    with pytest.raises(LedgerForked, match="not drawn under a reservation"):
+        world.publish("counts")
+
+
+def test_a_staged_draw_that_was_altered_after_the_commit_never_appears(world: World) -> None:
+    killed_at(world, "counts", publication.COMMITTED)
+    (staged,) = world.out.parent.glob(".noon.*.staged")
+    path = staged / "release.json"
+    path.write_text(path.read_text().replace('"simulated": false', '"simulated": true'))
+    with pytest.raises(BadRelease, match="not those the ledger has committed to"):
+        world.publish("counts")
+    assert not world.out.exists()
+
+
+def test_a_draw_under_a_reservation_that_was_charged_again_is_finished(world: World) -> None:
+    old = (world.home / "ledger.db").read_bytes()
+    killed_at(world, "counts", publication.STAGED)
+    staged = world.staged()
+    # Somebody went on with a copy from before, so that nothing can be put back as it was.
+    (world.home / "ledger.db").write_bytes(old)
+    lost = (world.home / "ledger.db.witness").read_bytes()
+    for path in (world.home / "ledger.db.witness", *(world.home / "state").iterdir()):
+        path.unlink()
+    with open_ledger(world.home / "ledger.db") as ledger:
+        ledger.create_dataset("another", "person", 1)
+    with (world.home / "ledger.db.witness").open("ab") as file:
+        file.write(lost)
+    with open_ledger(world.home / "ledger.db") as ledger:
+        assert len(ledger.recover().recharged) == 1
+    assert world.publish("counts").digest == staged
+    assert remaining(world) == CAP - 1
+
+
+def test_a_release_of_which_the_ledger_forgot_the_commit_is_not_drawn_again(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed_at(world, "counts", publication.COUNTED)
+    old = (world.home / "ledger.db").read_bytes()
+    first = world.publish("counts")
+    (world.home / "ledger.db").write_bytes(old)
+    (world.home / "ledger.db.witness").unlink()
+    monkeypatch.setenv(STATE_VARIABLE, str(world.home / "empty"))
+    with pytest.raises(LedgerForked):
+        world.publish("counts")
+    with open_ledger(world.home / "ledger.db") as ledger:
+        ledger.recover([load(world.out).published()])
+    assert world.publish("counts").digest == first.digest
+    world.out.rename(world.home / "moved")
+    with pytest.raises(BadRelease, match="noise is never drawn twice"):
+        world.publish("counts")
+    assert remaining(world) == CAP - 1
+
+
+def test_a_release_of_the_same_name_from_elsewhere_is_refused_before_anything_is_paid(
+    world: World, tmp_path: Path
+) -> None:
+    other = World.made(tmp_path / "other")
+    other.publish("counts", request_id="mine")
+    os.environ[STATE_VARIABLE] = str(world.home / "state")
+    shutil.copytree(other.out, world.out)
+    with pytest.raises(CannotWrite, match="is not the release asked for"):
+        world.publish("counts", request_id="mine")
+    assert remaining(world) == CAP
