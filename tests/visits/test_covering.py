@@ -79,9 +79,9 @@ def net(apart: float, size: float, shape: str, chance: np.random.Generator) -> t
 def test_what_covers_is_caught_wherever_it_is(
     middle: tuple[float, float], metres: float, shape: str, seed: int
 ) -> None:
-    """A planted covering of some 2 km around a point, among venues far away."""
+    """A planted covering, hardly larger than the square around its middle, among venues far away."""
     chance = np.random.default_rng(seed)
-    x, y = net(metres * 1.2, 2000, shape, chance)
+    x, y = net(metres * 1.2, 1650, shape, chance)
     latitude, longitude = around(middle, x, y)
     far = chance.uniform(-1, 1, (200, 2)) * [80, 180]
     latitude, longitude = np.append(latitude, far[:, 0]), np.append(longitude, far[:, 1])
@@ -117,6 +117,16 @@ def test_sparse_venues_are_not(seed: int, metres: float, number: int) -> None:
     size = max(3000.0, math.sqrt(2 * number * math.pi) * metres)
     x, y = chance.uniform(-size / 2, size / 2, (2, number))
     assert tight_by_radius(*around(TOKYO, x, y), metres) is None
+
+
+def test_circles_from_outside_the_square() -> None:
+    """One place, and eight that are too far to be in the square around it, cover it together."""
+    turns = np.arange(8) * np.pi / 4
+    x, y = np.append(0, 1600 * np.sin(turns)), np.append(0, 1600 * np.cos(turns))
+    found = tight_by_radius(*around(TOKYO, x, y), 900)
+    assert found is not None
+    assert found.place == 0
+    assert tight_by_radius(*around(TOKYO, x, y), 700) is None
 
 
 def test_one_place_many_times() -> None:
@@ -199,6 +209,19 @@ class TestCells:
         assert tight_by_cells(latitude, longitude, 7, 0) is not None
         assert tight_by_cells(latitude, longitude, 9, 1) is None
         assert tight_by_cells(latitude, longitude, 9, 4) is not None
+
+    def test_cells_from_outside(self) -> None:
+        """A place with two rings of cells, and the six whose rings close around them."""
+        middle = h3.latlng_to_cell(*TOKYO, 9)
+        i, j = h3.cell_to_local_ij(middle, middle)
+        steps = ((5, 2), (3, 5), (-2, 3), (-5, -2), (-3, -5), (2, -3))
+        cells = [middle, *(h3.local_ij_to_cell(middle, i + a, j + b) for a, b in steps)]
+        assert len({cell for each in cells for cell in h3.grid_disk(each, 2)}) == 7 * 19
+        latitude, longitude = np.array([h3.cell_to_latlng(cell) for cell in cells]).T
+        found = tight_by_cells(latitude, longitude, 9, 2)
+        assert found is not None
+        assert (found.place, found.room) == (0, 0)
+        assert tight_by_cells(latitude, longitude, 9, 1) is None
 
     def test_parents(self) -> None:
         cells = [h3.latlng_to_cell(*point, 12) for point in (TOKYO, (0, 180), (90, 0), (-45.5, -170))]

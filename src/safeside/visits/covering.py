@@ -229,10 +229,9 @@ def tight_by_cells(latitude: Floats, longitude: Floats, resolution: int, rings: 
     h3 = _h3()
     coarse = min(resolution, _FINEST)
     around, full = _AROUND.get(coarse, 0), _OF_ITS_PARENT ** (resolution - coarse)
-    pentagons = set(h3.get_pentagons(coarse))
-    smaller = full - h3.cell_to_children_size(min(pentagons), resolution)
-    size = 3 * around * (around + 1) + 1
-    least = (1 - LEAST_ROOM) * (size * full - smaller) / (3 * rings * (rings + 1) + 1)
+    # Around one of the twelve pentagons there are fewest: they have five neighbours.
+    fewest = 5 * around * (around + 1) // 2 + 1
+    least = (1 - LEAST_ROOM) * fewest * full / (3 * rings * (rings + 1) + 1)
     reach = _STRETCHED * ((around + 1) * _width(h3, coarse) + (rings + 1) * _width(h3, resolution))
     beyond = max(reach - _REACH * _BLOCK, 0)
     for crowd in _crowds(latitude, longitude, beyond, least):
@@ -245,8 +244,8 @@ def tight_by_cells(latitude: Floats, longitude: Floats, resolution: int, rings: 
         middles, first = np.unique(_parent(listed[crowd.asked], coarse), return_index=True)
         places = dict(zip(middles.tolist(), crowd.place[crowd.asked][first].tolist(), strict=True))
         # Where nine tenths of the cells around a place are covered, so are nine tenths of a coarse one.
-        tight = parents[counts > (1 - LEAST_ROOM) * (full - smaller)].tolist()
-        if len(tight) * size < len(places):
+        tight = parents[counts > (1 - LEAST_ROOM) * full].tolist()
+        if len(tight) * fewest < len(places):
             places = {
                 middle: places[middle]
                 for middle in dict.fromkeys(cell for each in tight for cell in h3.grid_disk(each, around))
@@ -254,8 +253,7 @@ def tight_by_cells(latitude: Floats, longitude: Floats, resolution: int, rings: 
             }
         for middle, place in places.items():
             disk = h3.grid_disk(middle, around)
-            there = len(disk) * full - smaller * len(pentagons.intersection(disk))
-            room = 1 - sum([covered.get(cell, 0) for cell in disk]) / there
+            room = 1 - sum([covered.get(cell, 0) for cell in disk]) / (len(disk) * full)
             if room < LEAST_ROOM:
                 return Tight(place=place, room=room)
     return None
