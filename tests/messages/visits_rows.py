@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import polars as pl
 from tests.messages.visits_acts import GOOD, HEADER, POINTS, ROWS, Act, Said, listed, written
 from tests.visits.making import DAY, NOON, places, table
@@ -14,6 +15,7 @@ from tests.visits.plain import Stay
 from safeside.errors import BadFile, BadQuestion
 from safeside.visits import Manifest, Places, VisitFormat, Window, count_visits, read_places
 
+NO_TABLE = "The dataframe of places has two columns of one name, or text and numbers in one column."
 FIXES = "person,latitude,longitude,time\nana,35.68,139.76,2024-03-03T10:00:00Z\n"
 
 
@@ -272,6 +274,18 @@ SAID: Said = {
         "Places cannot be read from a int.",
         "Give a path, a dataframe or a list of text.",
     ),
+    "a list of mixed types": (
+        made(lambda: read_places(pd.DataFrame({"place": ["a", 1]}))),
+        BadQuestion,
+        NO_TABLE,
+        "Give every column a name of its own, and one type.",
+    ),
+    "a list with two columns of one name": (
+        made(lambda: read_places(pd.DataFrame([["a", "b"]], columns=["place", "place"]))),
+        BadQuestion,
+        NO_TABLE,
+        "Give every column a name of its own, and one type.",
+    ),
     "an empty list": (
         made(lambda: read_places([])),
         BadQuestion,
@@ -288,7 +302,7 @@ SAID: Said = {
         listed(place=["a", "b"], at_most=[1, -1]),
         BadFile,
         "In the list of places, at_most of 'b' is not a whole number from 0, or is missing (1 place).",
-        "Give every place a at_most, or leave the column out.",
+        "Give every place an at_most, or leave the column out.",
     ),
     "a place twice": (
         listed(place=["a", "a"]),

@@ -59,6 +59,25 @@ def test_from_anything() -> None:
     assert read_places(pa.table({"venue": ["x"]}), columns={"place": "venue"}).ids == ("x",)
 
 
+def test_a_column_called_like_one_role_may_play_another() -> None:
+    frame = pl.DataFrame(
+        {"id": ["2", "1"], "place": ["Bar", "Inn"], "kind": ["bar", "inn"], "region": [7, 5]}
+    )
+    roles = {"place": "id", "name": "place", "region": "kind", "at_most": "region"}
+    places = read_places(frame, columns=roles)
+    assert (places.ids, places.name, places.region) == (("1", "2"), ("Inn", "Bar"), ("inn", "bar"))
+    assert places.at_most is not None
+    assert places.at_most.tolist() == [5, 7]
+
+
+def test_numbers_may_be_text_that_is_kept_as_categories() -> None:
+    frame = pl.DataFrame({"place": ["b", "a"], "at_most": ["7", " 5"]})
+    for source in (frame, frame.with_columns(pl.col("at_most").cast(pl.Categorical))):
+        places = read_places(source)
+        assert places.at_most is not None
+        assert places.at_most.tolist() == [5, 7]
+
+
 def test_other_separators(tmp_path: Path) -> None:
     path = tmp_path / "places.csv"
     path.write_text("place;name\na;A, the bar\n")

@@ -11,6 +11,7 @@ from typing import Any, Final
 import narwhals as nw
 import numpy as np
 import polars as pl
+from narwhals.exceptions import NarwhalsError
 from numpy.typing import NDArray
 
 from safeside.errors import BadFile, BadQuestion
@@ -18,7 +19,7 @@ from safeside.progress import quiet
 from safeside.visits.files import Fingerprint, open_files, shown_separator
 from safeside.visits.ids import place_ids
 from safeside.visits.nearby import did_you_mean
-from safeside.visits.report import of_a_list, stop_on
+from safeside.visits.report import article, of_a_list, stop_on
 from safeside.visits.room import require_room
 
 KNOWN: Final = ("place", "latitude", "longitude", "name", "region", "popularity", "at_most")
@@ -145,32 +146,50 @@ def _table(source: Any, separator: str | None) -> pl.LazyFrame:
             f"Places cannot be read from a {type(source).__name__}.",
             "Give a path, a dataframe or a list of text.",
         ) from None
+    except NarwhalsError:
+        raise _no_table() from None
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect("polars")
-    table: pl.DataFrame = frame.to_polars()
+    try:
+        table: pl.DataFrame = frame.to_polars()
+    except (TypeError, ValueError, NarwhalsError):  # as PyArrow refuses columns that hold text and numbers
+        raise _no_table() from None
     return table.lazy()
+
+
+def _no_table() -> BadQuestion:
+    return BadQuestion(
+        "The dataframe of places has two columns of one name, or text and numbers in one column.",
+        "Give every column a name of its own, and one type.",
+    )
 
 
 def _read(table: pl.LazyFrame, found: Mapping[str, str]) -> pl.DataFrame:
     """The columns by role and those that say what kind of place it is; text that is no number is missing."""
     types = table.collect_schema()
     place = found["place"]
-    frame = nw.from_native(table)
-    ids = place_ids(place, frame.collect_schema()[place]).cast(nw.String).alias("place")
-    chosen = []
+    place_ids(place, nw.from_native(table).collect_schema()[place])
+    chosen = [pl.col(place).cast(pl.String).alias("place")]
     for role, column in found.items():
         if role in _NUMBERS:
-            bare = pl.col(column).str.strip_chars() if types[column] == pl.String else pl.col(column)
-            chosen.append(bare.cast(pl.Float64, strict=False).alias(role))
+            chosen.append(_number(column, types[column]).alias(role))
         elif role != "place":
             chosen.append(pl.col(column).cast(pl.String).fill_null("").alias(role))
     kinds = [pl.col(kind).cast(pl.String) for kind in KINDS if kind in types and kind != place]
-    read: pl.LazyFrame = frame.with_columns(ids).to_native().select("place", *chosen, *kinds)
+    # All at once, from the columns as they are: one that is called like a role may play another.
+    read = table.select(*chosen, *kinds)
     try:
         # In one query: Polars' threads, which did the reading, then reuse its memory.
         return read.collect()
     except pl.exceptions.PolarsError:
         raise BadFile("The list of places cannot be read.", "Export it again as CSV or Parquet.") from None
+
+
+def _number(column: str, dtype: pl.DataType) -> pl.Expr:
+    """The column as numbers; text is the same where it is kept as categories."""
+    text = isinstance(dtype, pl.String | pl.Categorical | pl.Enum)
+    bare = pl.col(column).cast(pl.String).str.strip_chars() if text else pl.col(column)
+    return bare.cast(pl.Float64, strict=False)
 
 
 def _places(read: pl.DataFrame) -> Places:
@@ -209,7 +228,7 @@ def _require_number(ids: pl.Series, role: str, values: pl.Series) -> None:
         raise BadFile(
             f"In the list of places, {role} of {ids[wrong[0]]!r} {complaint}, or is missing"
             f" ({len(wrong):,} {'place' if len(wrong) == 1 else 'places'}).",
-            f"Give every place a {role}, or leave the column out.",
+            f"Give every place {article(role)}, or leave the column out.",
         )
 
 
