@@ -249,6 +249,16 @@ def test_everybody_at_two_places_at_once_is_found(stays: list[Stay]) -> None:
     assert said == ([f"{many} at two places at once within the window"] if two else [])
 
 
+@pytest.mark.parametrize("engine", ["polars", "pandas", "pyarrow"])
+def test_start_and_end_in_different_zones_are_checked_like_any_other(engine: str) -> None:
+    stays = [Stay("ana", place, DAY.start, DAY.end) for place in ("bar", "gym")]
+    end = pl.col("end").dt.convert_time_zone("Europe/Berlin")
+    visits = ENGINES[engine](table(stays).with_columns(end))
+    assert count_visits(visits, places(), DAY).values.tolist() == [1, 0, 1, 0, 0]
+    (note,) = check_visits(visits, places(), DAY).notes
+    assert note.doubt is Doubt.OVERLAP
+
+
 @pytest.mark.parametrize("separator", ["\t", r"\t", "tab"])
 def test_tabs_as_they_are_typed(tmp_path: Path, separator: str) -> None:
     path = tmp_path / "visits.tsv"

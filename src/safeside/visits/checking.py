@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 import polars as pl
+from polars.selectors import datetime
 
 from safeside.progress import Progress, quiet
 from safeside.visits import counting
@@ -120,7 +121,8 @@ def _overlaps(source: Source, window: Window, progress: Progress) -> list[Findin
     """
     stays = source.frame.filter(touches(source, window)).select("person", "place", "start", "end")
     (found,) = collect([stays], progress, "Looking for overlapping stays")
-    people = at_two_places(found)
+    # Start and end may tell the time of different zones, between which Polars would not compare.
+    people = at_two_places(found.with_columns(datetime(time_zone="*").dt.convert_time_zone("UTC")))
     if not people:
         return []
     reason = f"{amount(people, 'person is', 'people are')} at two places at once within the window"
