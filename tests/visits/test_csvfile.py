@@ -124,7 +124,7 @@ def test_chunks_do_not_matter_and_sound_means_sound(pieces: list[bytes], chunk: 
         whole = look(Path(directory), content)
         with mock.patch.object(csvfile, "CHUNK", chunk):
             cut = look(Path(directory), content)
-        assert bool(stopped(whole)) == bool(stopped(cut))
+        assert stopped(whole) == stopped(cut)
         if stopped(whole):
             return
         assert whole == cut
@@ -132,16 +132,15 @@ def test_chunks_do_not_matter_and_sound_means_sound(pieces: list[bytes], chunk: 
         assert len(rows) == whole.records + 1
         fields = sum(len(row) for row in rows)
         assert fields == 2 * len(rows)
-        starts = lines_of(Path(directory) / "visits.csv", list(range(whole.records)))
-        assert len(starts) == whole.records
-        assert starts == sorted(starts)
+        starts = lines_of(Path(directory) / "visits.csv", list(range(whole.records)), broken=True)
+        assert starts == list(range(2, whole.records + 2))
 
 
 def test_lines_of_records_that_span_lines(tmp_path: Path) -> None:
     path = tmp_path / "visits.csv"
     path.write_bytes(b'a,b\n1,"x\ny\nz"\n2,3\n"p\nq",4\n5,6\n')
-    assert lines_of(path, [0, 1, 2, 3]) == [2, 5, 6, 8]
-    assert lines_of(path, [3, 9]) == [8]
+    assert lines_of(path, [0, 1, 2, 3], broken=True) == [2, 5, 6, 8]
+    assert lines_of(path, [3, 9], broken=True) == [8]
 
 
 def test_bytes_are_fed_once_and_in_order(tmp_path: Path) -> None:

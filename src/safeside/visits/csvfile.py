@@ -16,7 +16,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -34,6 +34,7 @@ _PACKED: Final = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"BZh", b"\xf
 _NEWLINE: Final = 10
 _RETURN: Final = 13
 _QUOTE: Final = 34
+_Positions = NDArray[np.intp]
 SHOWN: Final = 3
 """How many lines are named of each thing that is wrong."""
 
@@ -54,25 +55,47 @@ class _Tally:
     """Carried from one chunk to the next."""
 
     separator: int
-    newlines: int = 0
+    records: int = 0
+    """That have ended, the header among them."""
     separators: int = 0
-    """In the line that has not ended yet."""
+    """In the record that has not ended yet."""
     fields: int | None = None
-    """Separators in the header: as many as in every line."""
+    """Separators in the header: as many as in every record."""
     inside_quotes: bool = False
     lines: int = 0
-    """That have ended, in the file as an editor numbers them."""
+    """That have ended, as an editor numbers them."""
     began: int = 1
     """The line on which the record began that has not ended yet."""
-    broken: list[int] = field(default_factory=list)
-    """The lines on which the first records began that have a line break inside quotes."""
     last: int = _NEWLINE
     before_last: int = 0
-    wrong: dict[Doubt, bool] = field(default_factory=dict)
+    wrong: dict[Doubt, list[int]] = field(default_factory=dict)
+    """What is wrong, and the first lines on which it is."""
 
-    def flag(self, doubt: Doubt, found: object) -> None:
-        if found:
-            self.wrong[doubt] = True
+    def flag(self, doubt: Doubt, lines: Iterable[int]) -> None:
+        if found := {*lines, *self.wrong.get(doubt, ())}:
+            self.wrong[doubt] = sorted(found)[:SHOWN]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Lines:
+    """Where lines and records end in a chunk."""
+
+    tally: _Tally
+    newlines: _Positions
+    ends: _Positions
+
+    def of(self, positions: _Positions) -> list[int]:
+        """The lines on which these bytes stand."""
+        return _few(self.tally.lines + 1 + np.searchsorted(self.newlines, positions))
+
+    def of_records(self, positions: _Positions) -> list[int]:
+        """The lines on which the records begin in which these bytes stand."""
+        begins = self.tally.lines + 2 + np.searchsorted(self.newlines, self.ends)
+        return _few(np.concatenate([[self.tally.began], begins])[np.searchsorted(self.ends, positions)])
+
+
+def _few(lines: _Positions) -> list[int]:
+    return [int(line) for line in np.unique(lines)[:SHOWN]]
 
 
 def inspect_text(
@@ -99,14 +122,12 @@ def inspect_text(
             if feed is not None:
                 feed(chunk)
             _decode(decoder, chunk, tally)
-            _look(np.frombuffer(chunk, dtype=np.uint8), chunk, tally)
+            _look(chunk, tally)
             progress(stream.tell() / size if size else None, f"Reading {path.name}")
     if refused:
         return TextFile(path=path, columns=(), records=0, ended=True, findings=refused)
-    try:
-        decoder.decode(b"", final=True)
-    except UnicodeDecodeError:
-        tally.flag(Doubt.ENCODING, True)
+    if Doubt.ENCODING not in tally.wrong and decoder.getstate()[0]:
+        tally.flag(Doubt.ENCODING, [tally.lines + 1])
     return _conclude(path, separator, head, tally)
 
 
@@ -125,121 +146,116 @@ def _refuse_outright(path: Path, head: bytes) -> tuple[Finding, ...]:
 
 
 def _decode(decoder: codecs.IncrementalDecoder, chunk: bytes, tally: _Tally) -> None:
+    """Flag what is no text, and marks that belong at the beginning of a file."""
     if Doubt.ENCODING in tally.wrong:
         return
-    pending = decoder.getstate()[0]
-    if not pending and chunk.isascii():
+    wrong = chunk.find(0)
+    pending: bytes = decoder.getstate()[0]
+    if wrong < 0 and not pending and chunk.isascii():
         return
     try:
-        tally.flag(Doubt.BYTE_ORDER_MARK, "\ufeff" in decoder.decode(chunk))
-    except UnicodeDecodeError:
-        tally.flag(Doubt.ENCODING, True)
+        text = decoder.decode(chunk if wrong < 0 else chunk[:wrong])
+    except UnicodeDecodeError as error:
+        wrong = max(0, error.start - len(pending))
+        text = error.object[: error.start].decode("utf-8")
+    if wrong >= 0:
+        tally.flag(Doubt.ENCODING, [tally.lines + 1 + chunk.count(b"\n", 0, wrong)])
+    at = text.find("\ufeff")
+    for _ in range(SHOWN if at >= 0 else 0):
+        tally.flag(Doubt.BYTE_ORDER_MARK, [tally.lines + 1 + text.count("\n", 0, at)])
+        line_end = text.find("\n", at)
+        at = text.find("\ufeff", line_end)
+        if line_end < 0 or at < 0:
+            break
 
 
-def _look(bytes_: NDArray[np.uint8], chunk: bytes, tally: _Tally) -> None:
+def _look(chunk: bytes, tally: _Tally) -> None:
     """Count what stands outside quotes, and notice what may stand nowhere."""
-    if not len(bytes_):
-        return
-    tally.flag(Doubt.ENCODING, b"\x00" in chunk)
-    if tally.inside_quotes or b'"' in chunk or tally.last == _QUOTE:
-        _look_with_quotes(bytes_, tally)
-    else:
-        joined = bytes([tally.before_last, tally.last]) + chunk
-        ends = np.flatnonzero(bytes_ == _NEWLINE)
-        _measure(ends, np.flatnonzero(bytes_ == tally.separator), tally)
-        tally.lines += len(ends)
-        tally.began = tally.lines + 1 if len(ends) else tally.began
-        tally.flag(Doubt.BLANK_LINE, b"\n\n" in joined[1:] or b"\n\r\n" in joined)
-        if b"\r" in chunk or tally.last == _RETURN:
-            tally.flag(Doubt.LINE_ENDS, joined[1:-1].count(b"\r") != joined[1:].count(b"\r\n"))
-    tally.before_last = int(bytes_[-2]) if len(bytes_) > 1 else tally.last
-    tally.last = int(bytes_[-1])
-
-
-def _look_with_quotes(bytes_: NDArray[np.uint8], tally: _Tally) -> None:
-    """The same, where quotes decide what is text and what is structure."""
-    quotes = bytes_ == _QUOTE
-    carried = int(tally.inside_quotes)
-    # For every byte that is no quote itself, whether it stands inside quotes.
-    inside = (np.bitwise_xor.accumulate(quotes.view(np.uint8)) ^ carried).astype(np.bool_)
+    bytes_ = np.frombuffer(chunk, dtype=np.uint8)
     padded = np.concatenate([np.array([tally.before_last, tally.last], dtype=np.uint8), bytes_])
-    at = np.flatnonzero(quotes)
-    opening, closing = at[carried::2], at[1 - carried :: 2]
-    tally.flag(Doubt.QUOTES, ~np.isin(padded[opening + 1], (tally.separator, _NEWLINE, _QUOTE)).all())
-    following = bytes_[closing[closing < len(bytes_) - 1] + 1]
-    if tally.last == _QUOTE and not carried:
-        following = np.append(following, bytes_[0])
-    may_follow = (tally.separator, _NEWLINE, _RETURN, _QUOTE)
-    tally.flag(Doubt.QUOTES, not np.isin(following, may_follow).all())
-    newlines = np.flatnonzero(bytes_ == _NEWLINE)
-    ends = newlines[~inside[newlines]]
-    marks = np.flatnonzero(bytes_ == tally.separator)
-    _measure(ends, marks[~inside[marks]], tally)
-    before, two_before = padded[ends + 1], padded[ends]
+    newlines, marks = np.flatnonzero(bytes_ == _NEWLINE), np.flatnonzero(bytes_ == tally.separator)
+    returns = np.flatnonzero(bytes_ == _RETURN) if b"\r" in chunk else np.zeros(0, dtype=np.intp)
+    if tally.inside_quotes or b'"' in chunk or tally.last == _QUOTE:
+        quotes = bytes_ == _QUOTE
+        # For every byte that is no quote itself, whether it stands inside quotes.
+        inside = np.bitwise_xor.accumulate(quotes.view(np.uint8)) ^ np.uint8(tally.inside_quotes) == 1
+        lines = _Lines(tally=tally, newlines=newlines, ends=newlines[~inside[newlines]])
+        _pair(np.flatnonzero(quotes), bytes_, padded, lines)
+        breaks = np.concatenate([newlines[inside[newlines]], returns[inside[returns]]])
+        tally.flag(Doubt.LINE_BREAK, lines.of_records(breaks))
+        marks, returns = marks[~inside[marks]], returns[~inside[returns]]
+        outside_before, tally.inside_quotes = not tally.inside_quotes, bool(inside[-1])
+    else:
+        lines, outside_before = _Lines(tally=tally, newlines=newlines, ends=newlines), True
+    _measure(marks, lines)
+    before, two_before = padded[lines.ends + 1], padded[lines.ends]
     blank = (before == _NEWLINE) | ((before == _RETURN) & (two_before == _NEWLINE))
-    tally.flag(Doubt.BLANK_LINE, blank.any())
-    returns = np.flatnonzero(bytes_ == _RETURN)
-    after_return = bytes_[returns[~inside[returns] & (returns < len(bytes_) - 1)] + 1]
-    if tally.last == _RETURN and not carried:
-        after_return = np.append(after_return, bytes_[0])
-    tally.flag(Doubt.LINE_ENDS, (after_return != _NEWLINE).any())
-    breaks = np.concatenate([newlines[inside[newlines]], returns[inside[returns]]])
-    _note_breaks(breaks, newlines, ends, tally)
-    tally.inside_quotes = bool(inside[-1])
-
-
-def _note_breaks(
-    breaks: NDArray[np.intp], newlines: NDArray[np.intp], ends: NDArray[np.intp], tally: _Tally
-) -> None:
-    """On which lines records begin that have line breaks inside quotes."""
-    begins = np.concatenate([[tally.began], tally.lines + 2 + np.searchsorted(newlines, ends)])
-    if len(breaks):
-        tally.flag(Doubt.LINE_BREAK, found=True)
-        lines = {*tally.broken, *begins[np.searchsorted(ends, breaks)].tolist()}
-        tally.broken = sorted(lines)[:SHOWN]
-    tally.began = int(begins[-1])
+    tally.flag(Doubt.BLANK_LINE, lines.of(lines.ends[blank]))
+    inner = returns[returns < len(bytes_) - 1]
+    tally.flag(Doubt.LINE_ENDS, lines.of(inner[bytes_[inner + 1] != _NEWLINE]))
+    if tally.last == _RETURN and outside_before and bytes_[0] != _NEWLINE:
+        tally.flag(Doubt.LINE_ENDS, [tally.lines + 1])
+    if len(lines.ends):
+        tally.began = tally.lines + 2 + int(np.searchsorted(newlines, lines.ends[-1]))
     tally.lines += len(newlines)
+    tally.before_last, tally.last = int(padded[-2]), int(padded[-1])
 
 
-def _measure(ends: NDArray[np.intp], marks: NDArray[np.intp], tally: _Tally) -> None:
-    """Count the fields of every line that ends here, and carry those of the one that does not."""
+def _pair(at: _Positions, bytes_: NDArray[np.uint8], padded: NDArray[np.uint8], lines: _Lines) -> None:
+    """Flag quotes that open or close where none can: they take turns."""
+    tally = lines.tally
+    first = int(tally.inside_quotes)
+    opening, closing = at[first::2], at[1 - first :: 2]
+    may_open = np.isin(padded[opening + 1], (tally.separator, _NEWLINE, _QUOTE))
+    tally.flag(Doubt.QUOTES, lines.of_records(opening[~may_open]))
+    # The last byte of the chunk before may have been a quote that closed, too.
+    closing = closing[closing < len(bytes_) - 1]
+    if tally.last == _QUOTE and not first:
+        closing = np.concatenate([[-1], closing])
+    may_follow = np.isin(bytes_[closing + 1], (tally.separator, _NEWLINE, _RETURN, _QUOTE))
+    tally.flag(Doubt.QUOTES, lines.of_records(closing[~may_follow]))
+
+
+def _measure(marks: _Positions, lines: _Lines) -> None:
+    """Count the fields of every record that ends here, and carry those of the one that does not."""
+    tally, ends = lines.tally, lines.ends
     before = np.searchsorted(marks, ends)
     if len(ends):
         each = np.diff(before, prepend=0)
         each[0] += tally.separators
         tally.fields = int(each[0]) if tally.fields is None else tally.fields
-        tally.flag(Doubt.FIELDS, (each != tally.fields).any())
+        tally.flag(Doubt.FIELDS, lines.of_records(ends[each != tally.fields]))
         tally.separators = 0
-    tally.newlines += len(ends)
+    tally.records += len(ends)
     tally.separators += len(marks) - (int(before[-1]) if len(ends) else 0)
 
 
 def _conclude(path: Path, separator: str, head: bytes, tally: _Tally) -> TextFile:
     ended = tally.last == _NEWLINE
-    tally.flag(Doubt.QUOTES, tally.inside_quotes)
-    tally.flag(Doubt.LINE_ENDS, tally.last == _RETURN)
-    lines = tally.newlines + (not ended)
+    tally.flag(Doubt.QUOTES, [tally.began] if tally.inside_quotes else [])
+    tally.flag(Doubt.LINE_ENDS, [tally.lines + 1] if tally.last == _RETURN else [])
+    records = tally.records + (not ended)
     columns = () if Doubt.ENCODING in tally.wrong else _header(path, separator)
-    if not ended and tally.fields is not None:
-        tally.flag(Doubt.FIELDS, tally.separators != tally.fields)
+    if not ended and tally.fields not in (None, tally.separators):
+        tally.flag(Doubt.FIELDS, [tally.began])
     if {Doubt.QUOTES, Doubt.BLANK_LINE} & set(tally.wrong):
         tally.wrong.pop(Doubt.FIELDS, None)
     if Doubt.QUOTES in tally.wrong:
         tally.wrong.pop(Doubt.LINE_BREAK, None)
-    findings = _findings(path, separator, tally)
+    findings = _findings(path, tally)
     if head.startswith(_BOM):
         reason = f"{path.name} begins with a byte order mark, which was skipped"
         do = "Nothing, or save the file as UTF-8 without one."
         findings.append(Finding(doubt=Doubt.BYTE_ORDER_MARK, reason=reason, do=do, stops=False))
-    return TextFile(path=path, columns=columns, records=lines - 1, ended=ended, findings=tuple(findings))
+    return TextFile(path=path, columns=columns, records=records - 1, ended=ended, findings=tuple(findings))
 
 
 def _header(path: Path, separator: str) -> tuple[str, ...]:
-    _, record = next(_records(path), (1, b""))
+    """The names in the first line; where it ends inside quotes, the last of them has the line break in it."""
+    with path.open("rb") as stream:
+        first = stream.readline().removeprefix(_BOM).decode("utf-8", "replace")
     try:
-        return tuple(
-            next(csv.reader(io.StringIO(record.decode("utf-8", "replace")), delimiter=separator), ())
-        )
+        return tuple(next(csv.reader(io.StringIO(first, newline=""), delimiter=separator), ()))
     except csv.Error:
         return ()
 
@@ -266,37 +282,21 @@ _DO: Final = {
 }
 
 
-def _findings(path: Path, separator: str, tally: _Tally) -> list[Finding]:
-    lines = _first_lines(path, separator, set(tally.wrong) - {Doubt.LINE_BREAK})
-    lines[Doubt.LINE_BREAK] = tally.broken
+def _findings(path: Path, tally: _Tally) -> list[Finding]:
     return [
         Finding(
             doubt=doubt,
             reason=_REASONS[doubt],
             do=_DO[doubt],
-            first=tuple(Where(file=path.name, line=line) for line in lines[doubt]),
+            first=tuple(Where(file=path.name, line=line) for line in tally.wrong[doubt]),
         )
         for doubt in Doubt
         if doubt in tally.wrong
     ]
 
 
-def _first_lines(path: Path, separator: str, doubts: Collection[Doubt]) -> dict[Doubt, list[int]]:
-    """Where each thing is wrong first; slow, and used only once something is."""
-    lines: dict[Doubt, list[int]] = {doubt: [] for doubt in doubts}
-    missing = set(doubts)
-    for line, doubt in _offences(path, separator) if missing else ():
-        if doubt in missing:
-            lines[doubt].append(line)
-            if len(lines[doubt]) == SHOWN:
-                missing.remove(doubt)
-        if not missing:
-            break
-    return lines
-
-
 def _records(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Each record with the line it begins on; slow, and used only once something is wrong."""
+    """Each record with the line it begins on; slow, and used only where records have line breaks."""
     began, parts, open_quote = 1, list[bytes](), False
     with path.open("rb") as stream:
         for number, raw in enumerate(stream, start=1):
@@ -311,41 +311,13 @@ def _records(path: Path) -> Iterator[tuple[int, bytes]]:
         yield began, b"".join(parts)
 
 
-def _offences(path: Path, separator: str) -> Iterator[tuple[int, Doubt]]:
-    """On which line each thing is wrong."""
-    fields: int | None = None
-    for began, record in _records(path):
-        for number, line in enumerate(record.split(b"\n"), start=began):
-            yield from ((number, doubt) for doubt in _offences_in(line))
-        tally = _Tally(separator=ord(separator))
-        _look_with_quotes(np.frombuffer(record, dtype=np.uint8), tally)
-        if Doubt.QUOTES in tally.wrong or tally.inside_quotes:
-            yield began, Doubt.QUOTES
-        elif not record.strip(b"\r\n"):
-            yield began, Doubt.BLANK_LINE
-        else:
-            width = tally.separators if tally.fields is None else tally.fields
-            fields = width if fields is None else fields
-            if width != fields:
-                yield began, Doubt.FIELDS
+def lines_of(path: Path, records: list[int], *, broken: bool) -> list[int]:
+    """The lines on which the given records (numbered from 0, the header not counted) begin.
 
-
-def _offences_in(line: bytes) -> Iterator[Doubt]:
-    if b"\x00" in line:
-        yield Doubt.ENCODING
-    elif not line.isascii():
-        try:
-            line.decode("utf-8")
-        except UnicodeDecodeError:
-            yield Doubt.ENCODING
-    if _BOM in line:
-        yield Doubt.BYTE_ORDER_MARK
-    if b"\r" in line.removesuffix(b"\r"):
-        yield Doubt.LINE_ENDS
-
-
-def lines_of(path: Path, records: list[int]) -> list[int]:
-    """The lines on which the given records (numbered from 0, the header not counted) begin."""
+    Where no record is `broken` by line breaks, each is one line.
+    """
+    if not broken:
+        return [record + 2 for record in records]
     wanted = set(records)
     lines: dict[int, int] = {}
     for number, (began, _) in enumerate(_records(path), start=-1):

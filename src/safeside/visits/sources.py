@@ -66,7 +66,8 @@ class Source:
         if path is None:
             return tuple(Where(file="", line=row + 1, unit="row") for row in rows)
         if self.opened is not None and self.opened.text:
-            return tuple(Where(file=path.name, line=line) for line in lines_of(path, rows))
+            broken = any(found.doubt is Doubt.LINE_BREAK for found in self.opened.findings)
+            return tuple(Where(file=path.name, line=line) for line in lines_of(path, rows, broken=broken))
         return tuple(Where(file=path.name, line=row + 1, unit="row") for row in rows)
 
 
