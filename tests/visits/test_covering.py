@@ -119,14 +119,17 @@ def test_sparse_venues_are_not(seed: int, metres: float, number: int) -> None:
     assert tight_by_radius(*around(TOKYO, x, y), metres) is None
 
 
-def test_circles_from_outside_the_square() -> None:
+@pytest.mark.parametrize(
+    "middle", [TOKYO, (10, 179.9999), (10, -179.9999), (-80.001, 20), (-79.999, 20), (80, -180), (89.999, 7)]
+)
+def test_circles_from_outside_the_square(middle: tuple[float, float]) -> None:
     """One place, and eight that are too far to be in the square around it, cover it together."""
     turns = np.arange(8) * np.pi / 4
     x, y = np.append(0, 1600 * np.sin(turns)), np.append(0, 1600 * np.cos(turns))
-    found = tight_by_radius(*around(TOKYO, x, y), 900)
+    found = tight_by_radius(*around(middle, x, y), 900)
     assert found is not None
     assert found.place == 0
-    assert tight_by_radius(*around(TOKYO, x, y), 700) is None
+    assert tight_by_radius(*around(middle, x, y), 700) is None
 
 
 def test_one_place_many_times() -> None:

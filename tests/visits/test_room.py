@@ -269,6 +269,12 @@ class TestLattices:
         with pytest.raises(NoRoom, match="lattice of points"):
             read_places(shaken)
 
+    def test_one_among_more_venues(self) -> None:
+        chance = np.random.default_rng(4)
+        there = lattice(20, 20) + [(35 + a, 139 + b) for a, b in chance.uniform(0, 0.2, (600, 2)).tolist()]
+        with pytest.raises(NoRoom, match="lattice of points"):
+            read_places(points(*map(list, zip(*there, strict=True))))
+
     @given(st.integers(0, 2**32), st.integers(12, 25), st.floats(0, 0.12), st.integers(0, 40))
     @settings(max_examples=40, deadline=None)
     def test_one_with_points_missing_and_venues_between(
