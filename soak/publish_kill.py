@@ -12,10 +12,12 @@ from pathlib import Path
 from tests.faults.publishing import KINDS, World, killed_after
 
 POINTS = 200
+SMALL_POINTS = 20
 
 
-def main() -> int:
+def main(words: list[str]) -> int:
     """Kill, check, retry, check; the number of kills at each stage is printed."""
+    points = SMALL_POINTS if "--small" in words else POINTS
     seed = random.SystemRandom().getrandbits(32)
     dice = random.Random(seed)
     say(f"seed {seed}")
@@ -23,7 +25,7 @@ def main() -> int:
     found = {"nothing was paid": 0, "paid": 0, "drawn and staged": 0, "published": 0}
     done = kills = 0
     with tempfile.TemporaryDirectory() as directory:
-        while kills < POINTS:
+        while kills < points:
             world = World.made(Path(directory) / str(done))
             kind = dice.choice(list(KINDS))
             killed = killed_after(world, kind, dice.uniform(0, longest))
@@ -72,4 +74,4 @@ def _duration() -> float:
 
 if __name__ == "__main__":
     os.chdir(Path(__file__).parent.parent)
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))
