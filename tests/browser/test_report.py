@@ -35,3 +35,16 @@ def test_pictures_come_first_and_numbers_agree(visit: Open, kind: str) -> None:
     assert not re.search(r"\b(un)?safe\b|danger", text, re.IGNORECASE)
     assert page.locator("script").count() == 0
     opened.quiet()
+
+
+@pytest.mark.parametrize(("width", "beside"), [(1280, True), (375, False)])
+def test_two_pictures_stand_side_by_side_where_there_is_room(visit: Open, width: int, beside: bool) -> None:
+    page = visit(mapped(400, TERMS["counts"]).directory / "report.html").page
+    page.set_viewport_size({"width": width, "height": 900})
+    left, right = (one.bounding_box() for one in page.locator(".pair svg").all())
+    assert left
+    assert right
+    assert (left["width"], left["height"]) == (right["width"], right["height"])
+    assert (left["y"] == right["y"]) == beside
+    assert (left["x"] + left["width"] < right["x"]) == beside
+    assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -9,6 +9,9 @@ from typing import Final
 _WIDE: Final = 960.0
 _HALF: Final = 440.0
 _TALL: Final = 230.0
+_SCALE: Final = 48.0
+_FRAME: Final = _HALF + _SCALE + 8
+"""Both pictures of a pair are of one size, so that they stand level side by side."""
 
 
 def share_bar(parts: Sequence[tuple[str, str, int]]) -> str:
@@ -44,10 +47,10 @@ def _percent(number: int, total: int) -> str:
 
 def histogram(bars: Sequence[int], threshold: int | None, *, last_is_more: bool) -> str:
     """How many places have each published upper bound; bars within the threshold are filled."""
-    most, gap = max([1, *bars]), _HALF / len(bars)
+    most, gap = max([1, *bars]), _FRAME / len(bars)
     wide = max(2.0, min(26.0, gap - 4))
     every = max(1, len(bars) // 11)
-    body = [f'<line class="line" x1="0" y1="{_TALL}" x2="{_HALF}" y2="{_TALL}"/>']
+    body = [f'<line class="line" x1="0" y1="{_TALL}" x2="{_FRAME}" y2="{_TALL}"/>']
     for bound, number in enumerate(bars):
         x = (bound + 0.5) * gap
         tall = (_TALL - 20) * number / most
@@ -67,7 +70,7 @@ def histogram(bars: Sequence[int], threshold: int | None, *, last_is_more: bool)
                 f"{'+' if more else ''}</text>"
             )
     body.append(f'<text class="soft" x="0" y="12">{most:,} places</text>')
-    return _svg(_HALF, _TALL + 26, "Places by published upper bound", "".join(body))
+    return _svg(_FRAME, _TALL + 26, "Places by published upper bound", "".join(body))
 
 
 def curve(chances: Mapping[int, float], threshold: int) -> str:
@@ -90,13 +93,8 @@ def curve(chances: Mapping[int, float], threshold: int) -> str:
         f'<line class="rule" x1="{rule:.1f}" y1="4" x2="{rule:.1f}" y2="{_TALL}"/>'
         f'<text class="strong" x="{rule + 8:.1f}" y="16">never beyond</text>'
     )
-    inner = "".join(body)
-    return _svg(
-        _HALF + 56,
-        _TALL + 26,
-        "Chance of the answer by true count",
-        f'<g transform="translate(48 0)">{inner}</g>',
-    )
+    inner = f'<g transform="translate({_SCALE:.0f} 0)">{"".join(body)}</g>'
+    return _svg(_FRAME, _TALL + 26, "Chance of the answer by true count", inner)
 
 
 def _height(share: float) -> float:
