@@ -113,6 +113,18 @@ SAID: Said = {
         "A column is called by a number or a time, as if a row stood where the names should.",
         "Write the names of the columns into the first line: person,place,start,end.",
     ),
+    "a first line without end": (
+        written(HEADER.replace("end", "end,note" + "e" * 200_000) + GOOD.replace("\n", ",\n")),
+        BadFile,
+        "The first line of visits.csv does not name columns.",
+        "Write the names of the columns into the first line: person,place,start,end.",
+    ),
+    "blanks around names": (
+        written((HEADER + GOOD).replace(",", ", ")),
+        BadQuestion,
+        "There is no column start, only one with blanks around its name.",
+        "Export the file without blanks around names and values.",
+    ),
     "no names, and a person by chance": (
         written("person,place,7\n" + "ana,bar,7\n"),
         BadQuestion,

@@ -24,6 +24,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from safeside.errors import BadFile
 from safeside.progress import Progress
 from safeside.visits.report import Doubt, Finding, Where
 
@@ -257,9 +258,10 @@ def _header(path: Path, separator: str) -> tuple[str, ...]:
     try:
         return tuple(next(csv.reader(io.StringIO(first, newline=""), delimiter=separator), ()))
     except csv.Error:
-        return ()
+        raise BadFile(f"The first line of {path.name} does not name columns.", _NAMES) from None
 
 
+_NAMES: Final = "Write the names of the columns into the first line: person,place,start,end."
 _REASONS: Final = {
     Doubt.ENCODING: "bytes that are not UTF-8 text",
     Doubt.BYTE_ORDER_MARK: "a byte order mark in the middle, as if files had been joined",

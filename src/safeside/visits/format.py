@@ -233,6 +233,8 @@ def _when(found: Mapping[str, str], declared: VisitFormat, available: Collection
         )
     if not forms and any(_A_VALUE.match(name) for name in available):
         raise _no_names()
+    if not forms and "start" in {name.strip() for name in available}:
+        raise _no_column("start", "start", available)
     if not forms:
         raise BadQuestion(
             f"No column tells the time. There are: {', '.join(available)}.",
@@ -284,6 +286,11 @@ def _no_column(role: str, column: str, available: Collection[str]) -> BadQuestio
     if any(_A_VALUE.match(name) for name in available):
         return _no_names()
     wanted = f"{role} ({column})" if role != column else role
+    if column in (name.strip() for name in available):
+        return BadQuestion(
+            f"There is no column {wanted}, only one with blanks around its name.",
+            "Export the file without blanks around names and values.",
+        )
     hint = did_you_mean(column, available, _ALSO_CALLED.get(role, ()))
     return BadQuestion(
         f"There is no column {wanted}. There are: {', '.join(available)}.",
