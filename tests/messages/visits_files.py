@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 from tests.messages.visits_acts import GOOD, HEADER, ROWS, Act, Said, raised, tables, two, written
 from tests.visits.making import DAY, places, table
 from tests.visits.plain import Stay
@@ -22,6 +24,13 @@ def mixed_folder(folder: Path) -> object:
     (folder / "visits.xlsx").write_bytes(b"PK")
     (folder / "visits.csv").write_text(HEADER + GOOD)
     return count_visits(folder, places(), DAY)
+
+
+def nameless_zone(folder: Path) -> object:
+    pq.write_table(
+        pa.table({"start": pa.array([0], pa.timestamp("us", "+05:30"))}), folder / "visits.parquet"
+    )
+    return count_visits(folder / "visits.parquet", places(), DAY)
 
 
 def listed(content: str) -> Act:
@@ -166,6 +175,12 @@ SAID: Said = {
         BadFile,
         "visits.parquet is damaged.",
         "Copy or export the file again.",
+    ),
+    "a zone without a name": (
+        nameless_zone,
+        BadFile,
+        "visits.parquet tells the time of a zone that is not in the tz database, such as +05:30.",
+        "Write the times in UTC, or in a zone with a name, such as Asia/Kolkata.",
     ),
     "other types": (
         tables(table(ROWS), table([Stay(7, "bar", DAY.start, DAY.end)])),

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from safeside.errors import BadFile, BadQuestion
@@ -202,8 +203,25 @@ def test_start_and_end_may_be_of_different_zones() -> None:
     )
     assert bar(frame) == 1
     assert bar(frame.to_pandas()) == 1
-    with pytest.raises(BadFile, match="cannot be read to the end"):
-        bar(frame.to_arrow())
+    assert bar(frame.to_arrow()) == 1
+
+
+@pytest.mark.parametrize("offset", ["+05:30", "-03:30", "+09:00"])
+def test_offsets_without_a_name_are_zones_too(tmp_path: Path, offset: str) -> None:
+    """As pandas makes them of times with offsets."""
+    table = stays(["ana"]).to_arrow()
+    for column in ("start", "end"):
+        where = table.column_names.index(column)
+        table = table.set_column(where, column, table[column].cast(pa.timestamp("us", offset)))
+    for visits in (table, table.to_pandas()):
+        assert bar(visits) == 1
+        assert check_visits(visits, PLACES, MORNING).fine
+    pq.write_table(table, tmp_path / "visits.parquet")
+    if offset.endswith("30"):
+        with pytest.raises(BadFile, match="zone that is not in the tz database"):
+            bar(tmp_path / "visits.parquet")
+    else:
+        assert bar(tmp_path / "visits.parquet") == 1
 
 
 def test_a_zone_nobody_knows_is_refused() -> None:

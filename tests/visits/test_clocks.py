@@ -147,7 +147,15 @@ def test_implausible_times() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "hours"), [("+09:00", 9), ("-0330", None), ("Asia/Tokyo", 9), ("-05:00", -5)]
+    ("name", "hours"),
+    [
+        ("+09:00", 9),
+        ("UTC+09:00", 9),
+        ("-0330", None),
+        ("UTC-03:30", None),
+        ("Asia/Tokyo", 9),
+        ("-05:00", -5),
+    ],
 )
 def test_zones_of_types(name: str, hours: float | None) -> None:
     offset = datetime(2024, 1, 1, tzinfo=zone_of(name)).utcoffset()

@@ -20,6 +20,15 @@ from safeside.visits import Doubt, Manifest, VisitFormat, Window, check_visits, 
 from safeside.visits.checking import at_two_places
 
 
+def test_a_column_may_be_called_like_the_numbers_of_rows(tmp_path: Path) -> None:
+    path = tmp_path / "visits.csv"
+    path.write_bytes(
+        rows(GOOD, ALSO.replace("ben", "")).replace(b"\n", b",1\n").replace(b",1", b",row number", 1)
+    )
+    with pytest.raises(BadFile, match=r"no person \(1 row\); first at visits.csv line 3"):
+        count_visits(path, places(), DAY)
+
+
 def test_two_places_at_once(tmp_path: Path) -> None:
     path = tmp_path / "visits.csv"
     path.write_bytes(rows(GOOD, GOOD.replace("bar", "gym")))

@@ -84,6 +84,10 @@ class Stamps:
     and only told to call them by the column's zone. So the column stays as it is, and a filter on it is
     applied while a file is read.
     """
+    spark: bool = False
+    """PySpark reads a naive moment on the clock of this process and shows it on that of its session: it is
+    given text instead, which no clock changes.
+    """
 
     def literal(self, moment: datetime, *, up: bool) -> nw.Expr:
         """The moment, moved to the column's own resolution in the direction asked for."""
@@ -92,6 +96,9 @@ class Stamps:
         whole += up and not exact
         micros = whole * PER_SECOND["us"] // PER_SECOND[unit]
         at, zone = _EPOCH + micros * _MICROSECOND, self.dtype.time_zone
+        if self.spark:
+            naive = at.replace(tzinfo=None).isoformat(" ")
+            return nw.lit(naive).cast(self.dtype) if zone is None else nw.lit(at)
         if zone is None:
             return nw.lit(at.replace(tzinfo=None), dtype=self.dtype)
         if self.polars:
@@ -199,10 +206,11 @@ def unit_mistaken(clock: Clock, column: nw.Expr) -> nw.Expr:
 
 
 def zone_of(name: str) -> tzinfo:
-    """The zone of a timestamp type, by name or as a fixed offset such as +09:00."""
-    if name[:1] in "+-":
-        sign = -1 if name[0] == "-" else 1
-        digits = name[1:].replace(":", "")
+    """The zone of a timestamp type, by name or as a fixed offset: +09:00, or UTC+09:00 as in pandas."""
+    offset = name.removeprefix("UTC")
+    if offset and offset[0] in "+-":
+        sign = -1 if offset[0] == "-" else 1
+        digits = offset[1:].replace(":", "")
         return timezone(sign * timedelta(hours=int(digits[:2]), minutes=int(digits[2:] or 0)))
     return find_zone(name)
 

@@ -239,7 +239,12 @@ def _schema(path: Path, size: int) -> dict[str, pl.DataType]:
         raise BadFile(f"{path.name} is cut off.", "Copy or export the file again.")
     try:
         return dict(pl.scan_parquet(path, glob=False, hive_partitioning=False).collect_schema())
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        if "time zone" in str(error):
+            raise BadFile(
+                f"{path.name} tells the time of a zone that is not in the tz database, such as +05:30.",
+                "Write the times in UTC, or in a zone with a name, such as Asia/Kolkata.",
+            ) from None
         raise _damaged(path) from None
 
 

@@ -14,7 +14,7 @@ from narwhals.exceptions import NarwhalsError
 
 from safeside.errors import BadFile, BadQuestion, MissingExtra
 from safeside.progress import Progress
-from safeside.visits.clocks import Clock, Epoch, LocalDates, LocalStamps, Stamps
+from safeside.visits.clocks import Clock, Epoch, LocalDates, LocalStamps, Stamps, zone_of
 from safeside.visits.csvfile import lines_of
 from safeside.visits.files import Fingerprint, Opened, open_files
 from safeside.visits.format import Roles, VisitFormat, When, assign_roles
@@ -59,7 +59,7 @@ class Source:
             yield (self.frame if self.numbered is None else self.numbered), None
             return
         for path in self.opened.paths:
-            yield _prepare(self.opened.scan(path).with_row_index(ROW), self.roles, self.declared), path
+            yield _prepare(self.opened.scan(path), self.roles, self.declared, numbered=True), path
 
     def where(self, path: Path | None, rows: list[int]) -> tuple[Where, ...]:
         """Row numbers from 0 as a person finds them: lines of a text file, rows of a table."""
@@ -128,6 +128,8 @@ def _from_dataframe(
     chosen: nw.DataFrame[Any] | nw.LazyFrame[Any], roles: Roles, declared: VisitFormat, engine: str
 ) -> tuple[Frame, Frame | None]:
     """The frame, and the same with numbered rows where the engine keeps rows in order."""
+    if isinstance(chosen, nw.DataFrame) and engine != "polars":
+        chosen = _in_utc(chosen, roles)
     schema = chosen.collect_schema()
     # narwhals does not know every type of pandas (zones such as America/New_York); Polars does.
     unknown = isinstance(chosen, nw.DataFrame) and any(schema[role] == nw.Unknown for role in roles.times)
@@ -147,11 +149,20 @@ def _from_dataframe(
         return _typed(nw.from_native(_byte_by_byte(native, schema)), roles), None
     if engine == "polars":
         lazy = native.lazy()
-        numbered = _prepare(lazy.with_row_index(ROW), roles, declared, renamed=True)
+        numbered = _prepare(lazy, roles, declared, renamed=True, numbered=True)
         return _prepare(lazy, roles, declared, renamed=True), numbered
     if isinstance(chosen, nw.DataFrame):
         return _typed(chosen.lazy(), roles), _typed(chosen.with_row_index(ROW).lazy(), roles)
     return _typed(chosen, roles), None
+
+
+def _in_utc(chosen: nw.DataFrame[Any], roles: Roles) -> nw.DataFrame[Any]:
+    """The same moments, called by UTC: PyArrow does not compare times of two zones, and offsets such as
+    UTC+05:30 have no name in the tz database.
+    """
+    zones = {role: getattr(chosen.schema[role], "time_zone", None) for role in roles.times}
+    others = {role: zone_of(zone) for role, zone in zones.items() if zone not in (None, "UTC")}
+    return chosen.with_columns(nw.col(role).dt.convert_time_zone("UTC") for role in others)
 
 
 def _byte_by_byte(relation: Any, schema: nw.Schema) -> Any:
@@ -191,11 +202,20 @@ def _text_roles(schema: nw.Schema, roles: Roles) -> dict[str, str]:
     return {role: kinds[role] for role in roles.columns if role in kinds and schema[role] == nw.String}
 
 
-def _prepare(frame: pl.LazyFrame, roles: Roles, declared: VisitFormat, *, renamed: bool = False) -> Frame:
+def _prepare(
+    frame: pl.LazyFrame,
+    roles: Roles,
+    declared: VisitFormat,
+    *,
+    renamed: bool = False,
+    numbered: bool = False,
+) -> Frame:
     """A Polars frame with role names, text read, and identifiers comparable."""
     if not renamed:
-        extra = [pl.col(ROW)] if ROW in frame.collect_schema().names() else []
-        frame = frame.select(*(pl.col(column).alias(role) for role, column in roles.columns.items()), *extra)
+        frame = frame.select(pl.col(column).alias(role) for role, column in roles.columns.items())
+    if numbered:
+        # Once only the roles are left: a file may have a column of that name.
+        frame = frame.with_row_index(ROW)
     kinds = _text_roles(nw.from_native(frame).collect_schema(), roles)
     if kinds:
         frame = read_text(frame, kinds, roles.columns, declared)
@@ -257,7 +277,7 @@ def _source(
 def _clock(roles: Roles, role: str, dtype: nw.dtypes.DType, declared: VisitFormat, engine: str) -> Clock:
     column = roles.columns[role]
     if isinstance(dtype, nw.Datetime):
-        stamps = Stamps(dtype=dtype, polars=engine == "polars")
+        stamps = Stamps(dtype=dtype, polars=engine == "polars", spark=engine.startswith("pyspark"))
         zone = dtype.time_zone
         if roles.when is When.DATES and zone is None:
             return LocalDates(local=_local(column, declared), midnights=stamps)
