@@ -206,6 +206,26 @@ def test_start_and_end_may_be_of_different_zones() -> None:
     assert bar(frame.to_arrow()) == 1
 
 
+@pytest.mark.parametrize("column", ["person", "place", "start", "end"])
+@pytest.mark.parametrize("descending", [False, True])
+def test_no_promise_of_an_order_is_believed(column: str, descending: bool) -> None:
+    hours = [11, 9, 12, 8, 9, 13, 9]
+    frame = pl.DataFrame(
+        {
+            "person": [4, 1, 5, 3, 2, 7, 6],
+            "place": ["bar", "gym", "bar", "bar", "gym", "bar", "bar"],
+            "start": [at(hour) for hour in hours],
+            "end": [at(hour + 2) for hour in hours],
+        }
+    )
+    truth = count_visits(frame, PLACES, MORNING).values.tolist()
+    assert truth == [1, 2]
+    sworn = frame.with_columns(pl.col(column).set_sorted(descending=descending))
+    for visits in (sworn, sworn.with_columns(pl.col("person").cast(pl.String))):
+        assert count_visits(visits, PLACES, MORNING).values.tolist() == truth
+        assert sworn[column].flags["SORTED_DESC" if descending else "SORTED_ASC"]
+
+
 @pytest.mark.parametrize("offset", ["+05:30", "-03:30", "+09:00"])
 def test_offsets_without_a_name_are_zones_too(tmp_path: Path, offset: str) -> None:
     """As pandas makes them of times with offsets."""

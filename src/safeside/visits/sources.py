@@ -148,7 +148,7 @@ def _from_dataframe(
     if engine == "duckdb":
         return _typed(nw.from_native(_byte_by_byte(native, schema)), roles), None
     if engine == "polars":
-        lazy = native.lazy()
+        lazy = _as_it_is(native).lazy() if isinstance(native, pl.DataFrame) else native
         numbered = _prepare(lazy, roles, declared, renamed=True, numbered=True)
         return _prepare(lazy, roles, declared, renamed=True), numbered
     if isinstance(chosen, nw.DataFrame):
@@ -163,6 +163,14 @@ def _in_utc(chosen: nw.DataFrame[Any], roles: Roles) -> nw.DataFrame[Any]:
     zones = {role: getattr(chosen.schema[role], "time_zone", None) for role in roles.times}
     others = {role: zone_of(zone) for role, zone in zones.items() if zone not in (None, "UTC")}
     return chosen.with_columns(nw.col(role).dt.convert_time_zone("UTC") for role in others)
+
+
+def _as_it_is(frame: pl.DataFrame) -> pl.DataFrame:
+    """The dataframe without what somebody promised of its order (set_sorted): Polars would search in it
+    where it should compare, and leave out whatever is out of order.
+    """
+    promised = [column.name for column in frame if any(column.flags.values())]
+    return frame.with_columns(frame.select(name).to_struct().struct.unnest()[name] for name in promised)
 
 
 def _byte_by_byte(relation: Any, schema: nw.Schema) -> Any:
