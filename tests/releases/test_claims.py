@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from safeside.releases.signing import PrivateKey, create_key, load_private
 from safeside.releases.verify import sign, verify
 
 COUNTS = [0, 0, 1, 2, 5, 9, 20, 20]
+NOON = "2021-06-03T12:00:00+00:00"
 SPARSE_DAY = {"at_most": 2, "max_alarms": 4, "max_places_per_person": 3}
 """Priced at min(4, 3) times what one alarm costs."""
 
@@ -250,6 +252,32 @@ def _could_be_true(at: tuple[str, ...], release: Release) -> bool:
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "state"))
     return World.made(tmp_path)
+
+
+REAL = {
+    **{
+        name: {"when": DAY if "max_places_per_person" in terms else NOON, **terms}
+        for name, terms in KINDS.items()
+    },
+    "sparse over a day": {"when": DAY, **SPARSE_DAY},
+    "a local day": {"when": "2021-06-03", "timezone": "Europe/Paris", "at_most": 2, "max_alarms": 2},
+    "a fraction of a second": {"when": "2021-06-03T12:00:00.123456+00:00", "at_most": 2},
+    "held": {"when": NOON, "at_most": 2, "epsilon": "1/3", "known_on": datetime(2021, 6, 3, 12, tzinfo=UTC)},
+    "places with numbers of their own": {"when": NOON, "at_most": None},
+}
+
+
+@pytest.mark.parametrize("unit", ["person", "person-day", "person-week"])
+@pytest.mark.parametrize("kind", REAL)
+def test_every_kind_of_release_that_is_really_published_verifies(world: World, kind: str, unit: str) -> None:
+    with open_ledger(world.home / "ledger.db") as ledger:
+        ledger.create_dataset("all", unit, 3, "1e-2", timezone="Asia/Tokyo")
+    rows = (world.home / "places.csv").read_text().split()
+    numbered = [f"{row},{at % 4}" for at, row in enumerate(rows[1:])]
+    (world.home / "places.csv").write_text("\n".join([f"{rows[0]},at_most", *numbered, ""]))
+    made = world.publish("counts", **{"dataset": "all", "allow_nobody": True, **REAL[kind]})
+    with open_ledger(world.home / "ledger.db") as ledger:
+        assert verify(world.out, world.home / "key.pub", ledger=ledger).digest == made.digest
 
 
 @pytest.mark.parametrize("kind", ["counts", "sparse"])

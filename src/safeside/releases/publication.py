@@ -36,6 +36,7 @@ from safeside.mechanisms.counts import people_counts
 from safeside.noise.entropy import Entropy
 from safeside.progress import Progress, quiet
 from safeside.releases import counting, durable, manifest
+from safeside.releases.claims import check_claims
 from safeside.releases.composing import Setting, about, compose
 from safeside.releases.contents import check_contents
 from safeside.releases.designs import Asked
@@ -315,6 +316,7 @@ class Publication:
             )
         release = load(staged)
         check_contents(release, ignore=frozenset({PRIVATE}))
+        check_claims(release)
         self._require_ours(release)
         if reservation.stage is Stage.COMMITTED:
             if release.digest != reservation.manifest:
