@@ -59,6 +59,15 @@ def test_a_stay_lasts_from_its_first_fix_until_the_next_one_elsewhere() -> None:
     assert counts == [[1, 0], [1, 0], [0, 1], [0, 1]]
 
 
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Kathmandu", "America/New_York"])
+def test_whoever_is_last_seen_at_the_moment_asked_about_is_there(zone: str) -> None:
+    frame = visits(walk("x", (35.68, 0, 20))).with_columns(pl.col("time").dt.convert_time_zone(zone))
+    for fine in (frame, frame.with_columns(pl.col("time").dt.cast_time_unit("ns").dt.offset_by("300ns"))):
+        at = [Window.parse((NOON.start + timedelta(minutes=minute)).isoformat()) for minute in (20, 21)]
+        counts = [count_visits(fine, PLACES, window, RULE).values.tolist() for window in at]
+        assert counts == [[1, 0], [0, 0]]
+
+
 def test_nobody_stays() -> None:
     assert count_visits(visits(walk("x", (35.68, 0, 2))), PLACES, DAY, RULE).values.tolist() == [0, 0]
 

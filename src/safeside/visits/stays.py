@@ -52,7 +52,11 @@ def detect_stays(fixes: pl.DataFrame, rule: StayRule) -> pl.DataFrame:
 
 
 def _with_stays(table: pl.DataFrame, fixed: Any, found: Any) -> pl.DataFrame:
-    """Each fix of a stay with the stay's start and end; fixes of no stay are gone."""
+    """Each fix of a stay with the stay's start and end; fixes of no stay are gone.
+
+    A stay ends where the next fix elsewhere is. One after which nobody saw the person ends with its own last
+    fix, at which the person was still there: it is given a microsecond more.
+    """
     stay = [
         None if number != number else int(number) for number in fixed["staypoint_id"].astype(float).tolist()
     ]
@@ -64,7 +68,9 @@ def _with_stays(table: pl.DataFrame, fixed: Any, found: Any) -> pl.DataFrame:
         }
     )
     numbered = table.with_columns(pl.Series("stay", stay, dtype=pl.Int64))
-    return numbered.join(stays, on="stay", how="inner").drop("stay", "user", "time")
+    last = pl.col("time").dt.epoch("us").max().over("user") == pl.col("end").dt.epoch("us")
+    after = pl.col("end") + pl.duration(microseconds=last.cast(pl.Int64))
+    return numbered.join(stays, on="stay", how="inner").with_columns(after).drop("stay", "user", "time")
 
 
 def _moments(column: Any) -> pl.Series:
