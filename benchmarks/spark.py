@@ -3,9 +3,15 @@
     python -m benchmarks.spark [--visits 10000000 100000000] [--json]
 
 The data are those of `benchmarks.visits`. A small cluster, two workers with an executor each, is started for
-it; both queries are built anew each time and take turns in one session, after turns that are not counted,
-because a Java machine becomes faster as it goes. Both bring their counts to the driver in the same way. It
-ends with an error if the ratio of the medians is missed.
+it; all queries are built anew each time and take turns in one session, after turns that are not counted,
+because a Java machine becomes faster as it goes. All bring their counts to the driver as Arrow batches.
+
+Compared are the *best* turns, with the faster of two raw queries. Whatever else the machine does can only
+make a turn slower, and slow spells hit everybody, since turns alternate: the best of several is what the work
+itself takes. Medians are printed beside. It ends with an error if a ratio is missed.
+
+Where the time goes: the same is asked of a thousand rows, which is building the query, planning it and
+bringing the answer home.
 """
 
 from __future__ import annotations
@@ -19,6 +25,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 from tests.spark import Cluster
 
 from benchmarks._visit_queries import WINDOWS, Pairs, digest
@@ -28,16 +35,19 @@ from safeside.visits import VisitFormat, Window, count_visits, read_places
 LIMIT = 1.1
 EXECUTOR_MEGABYTES = 4096
 WARM_UP = 4
+FEW = 1000
+TURNS = {10_000_000: 9}
+"""Short queries take more turns; others five."""
 
 Query = Callable[[], Any]
 
 
-def queries(session: Any, folder: Path, window: str) -> dict[str, Query]:
+def queries(session: Any, folder: Path, window: str, visits: str = "visits.parquet") -> dict[str, Query]:
     """The contestants; building the query is part of the work."""
     from pyspark.sql import functions as sql
 
     start, end = WINDOWS[window]
-    path = folder / "visits.parquet"
+    path = folder / visits
     places = read_places(folder / "places.csv")
     asked, fmt = Window.parse(f"{start.isoformat()}/{end.isoformat()}"), VisitFormat()
 
@@ -61,29 +71,42 @@ def pairs(result: Any) -> Pairs:
     return zip(*(column.to_pylist() for column in result.columns), strict=True)
 
 
-def contest(session: Any, folder: Path, window: str, turns: int) -> dict[str, Any]:
-    """Everybody in turns; the ratio of the medians."""
-    contestants = queries(session, folder, window)
+def take_turns(contestants: dict[str, Query], turns: int, warm_up: int) -> dict[str, list[float]]:
+    """The seconds of each turn of everybody."""
     seconds: dict[str, list[float]] = {name: [] for name in contestants}
     counts: dict[str, str] = {}
-    for turn in range(WARM_UP + turns):
+    for turn in range(warm_up + turns):
         for name, query in contestants.items():
             begin = time.perf_counter()
             result = query()
-            if turn >= WARM_UP:
+            if turn >= warm_up:
                 seconds[name].append(time.perf_counter() - begin)
             counts[name] = digest(pairs(result))
     if len(set(counts.values())) != 1:
         raise AssertionError("the contestants do not agree on the counts")
-    medians = {name: statistics.median(taken) for name, taken in seconds.items()}
-    raw = min((name for name in medians if name != "safeside"), key=medians.__getitem__)
-    ratio = medians["safeside"] / medians[raw]
+    return seconds
+
+
+def contest(session: Any, folder: Path, window: str, turns: int) -> dict[str, Any]:
+    """Everybody in turns; the ratio of the best."""
+    seconds = take_turns(queries(session, folder, window), turns, WARM_UP)
+    best = {name: min(taken) for name, taken in seconds.items()}
+    raw = min((name for name in best if name != "safeside"), key=best.__getitem__)
+    ratio = best["safeside"] / best[raw]
+    few = folder / f"{FEW}.parquet"
+    if not few.exists():
+        pl.scan_parquet(folder / "visits.parquet").head(FEW).sink_parquet(few)
+    fixed = take_turns(queries(session, folder, window, few.name), turns, 1)
     return {
         "window": window,
+        "turns": turns,
         "against": raw,
         "ratio": ratio,
         "met": ratio <= LIMIT,
-        "seconds": {name: {"median": medians[name], "best": min(taken)} for name, taken in seconds.items()},
+        "seconds": {
+            name: {"best": best[name], "median": statistics.median(seconds[name]), "few": min(fixed[name])}
+            for name in best
+        },
     }
 
 
@@ -91,7 +114,10 @@ def show(result: dict[str, Any]) -> str:
     """A contest as lines of text."""
     lines = [f"{result['visits']:,} visits, {PLACES:,} places, one {result['window']}, Spark"]
     for name, taken in result["seconds"].items():
-        lines.append(f"  {name:<24}{taken['median']:>8.2f} s median{taken['best']:>8.2f} best")
+        lines.append(
+            f"  {name:<20}{taken['best']:>7.2f} s best of {result['turns']},{taken['median']:>7.2f} s median;"
+            f" of {FEW:,} visits {taken['few']:.2f} s"
+        )
     met = "met" if result["met"] else "MISSED"
     lines.append(f"  time {result['ratio']:.2f} times {result['against']} (at most {LIMIT}): {met}")
     return "\n".join(lines)
@@ -102,7 +128,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Counting people per place on Spark.")
     parser.add_argument("--visits", type=int, nargs="+", default=[10_000_000, 100_000_000])
     parser.add_argument("--window", nargs="+", choices=sorted(WINDOWS), default=["day", "week"])
-    parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument("--turns", type=int, help="counted turns of each; 9 for 10 million visits, else 5")
     parser.add_argument("--json", action="store_true", help="print the measurements as JSON")
     asked = parser.parse_args()
     results = []
@@ -111,7 +137,8 @@ def main() -> int:
         for visits in asked.visits:
             for window in asked.window:
                 folder = city(visits, "integer")
-                results.append({"visits": visits} | contest(cluster.session, folder, window, asked.turns))
+                turns = asked.turns or TURNS.get(visits, 5)
+                results.append({"visits": visits} | contest(cluster.session, folder, window, turns))
                 if not asked.json:
                     print(show(results[-1]), flush=True)
     finally:

@@ -133,9 +133,15 @@ def _not_root() -> str | None:
     return next(name for name in _USERS if name in known)
 
 
+_shared: list[Server] = []
+
+
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Server]:
-    """One server for all tests of a worker."""
-    server = Server()
-    yield server
-    server.remove()
+    """One server for all tests of a worker, however many modules import this; the first removes it."""
+    first = not _shared
+    if first:
+        _shared.append(Server())
+    yield _shared[0]
+    if first:
+        _shared.pop().remove()

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.spark import Cluster, cluster
+from tests.spark import Cluster
 from tests.visits import making, plain
 
 from safeside.errors import BadFile, BadQuestion
@@ -32,8 +32,6 @@ from safeside.visits import Counts, VisitFormat, Window, count_visits, read_plac
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-__all__ = ["cluster"]
 
 pytestmark = pytest.mark.xdist_group("spark")
 
@@ -105,7 +103,11 @@ def test_spark_counts_any_sightings(
     assert counts.values.tolist() == plain.count_sightings(rows, making.PLACES, making.DAY, hold)
 
 
-def test_spark_reads_local_times_on_the_declared_clock(cluster: Cluster) -> None:
+@pytest.mark.parametrize("process", ["UTC", "Asia/Tokyo"])
+@pytest.mark.parametrize("session", ["UTC", "America/New_York"])
+def test_spark_reads_local_times_on_the_declared_clock_and_no_other(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch, process: str, session: str
+) -> None:
     rows = [
         ("p", "a", datetime(2024, 3, 31, 1, 30), datetime(2024, 3, 31, 1, 40)),
         ("q", "a", datetime(2024, 3, 31, 4, 30), datetime(2024, 3, 31, 5, 30)),
@@ -115,7 +117,12 @@ def test_spark_reads_local_times_on_the_declared_clock(cluster: Cluster) -> None
     places, window = read_places(["a"]), Window.parse("2024-03-31T03:00/2024-03-31T05:00", "Europe/Berlin")
     with pytest.raises(BadQuestion, match="no zone"):
         count_visits(frame, places, window)
-    counts = count_visits(frame, places, window, VisitFormat(timezone="Europe/Berlin"))
+    monkeypatch.setenv("TZ", process)
+    time.tzset()
+    with _session_zone(cluster, session):
+        counts = count_visits(frame, places, window, VisitFormat(timezone="Europe/Berlin"))
+    monkeypatch.undo()
+    time.tzset()
     assert counts.values.tolist() == [1]
 
 

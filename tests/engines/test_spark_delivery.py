@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.spark import Cluster, cluster
+from tests.spark import Cluster
 from tests.visits.making import DAY, PLACES, places, table
 from tests.visits.plain import Stay
 
@@ -23,8 +23,6 @@ from safeside.visits import spark as delivery
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-__all__ = ["cluster"]
 
 ROWS = [
     Stay(person, place, DAY.start, DAY.end) for i, place in enumerate(PLACES) for person in range(10 * i + 1)

@@ -12,7 +12,7 @@ import narwhals as nw
 import polars as pl
 
 from safeside.progress import Progress, quiet
-from safeside.visits.spark import bring_home, not_what_was_counted, rising
+from safeside.visits.spark import bring_home, count_rows, not_what_was_counted, rising
 
 _TICK: Final = 0.2
 _AHEAD: Final = "POLARS_ROW_GROUP_PREFETCH_SIZE"
@@ -65,6 +65,14 @@ def each_once(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     native = frame.to_native()
     # For `unique`, narwhals has engines that speak SQL sort all rows and number them.
     return nw.from_native(native.distinct()) if hasattr(native, "distinct") else frame.unique()
+
+
+def rows_for_each(frame: nw.LazyFrame[Any], key: str, name: str) -> nw.LazyFrame[Any]:
+    """How many rows there are for each value of the key."""
+    if frame.implementation.is_pyspark():
+        counted: nw.LazyFrame[Any] = nw.from_native(count_rows(frame.to_native(), key, name))
+        return counted
+    return frame.group_by(key).agg(nw.len().alias(name))
 
 
 def patiently(work: Callable[[], list[pl.DataFrame]], progress: Progress, what: str) -> list[pl.DataFrame]:

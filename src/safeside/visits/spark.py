@@ -20,6 +20,11 @@ _COUNTED: Final = "rows that left the executors"
 _BYTES: Final = "UTF8_BINARY"
 
 
+def count_rows(frame: Any, key: str, name: str) -> Any:
+    """How many rows there are for each value of the key: said in few words, each being a call to Java."""
+    return frame.groupBy(key).count().withColumnRenamed("count", name)
+
+
 def bring_home(answer: Any, key: str | None) -> pl.DataFrame:
     """The rows of a PySpark dataframe, sorted by `key`, in which no value comes twice."""
     from pyspark.sql import functions

@@ -19,7 +19,7 @@ import polars as pl
 from safeside.errors import BadFile
 from safeside.progress import Progress, quiet
 from safeside.visits.clocks import LocalStamps
-from safeside.visits.engines import collect, each_once
+from safeside.visits.engines import collect, each_once, rows_for_each
 from safeside.visits.format import When
 from safeside.visits.format import Where as Form
 from safeside.visits.geography import assign
@@ -187,7 +187,7 @@ def require_all_rows(source: Source, parsed: int) -> None:
 
 
 def _group(distinct: Frame) -> Frame:
-    return distinct.group_by("place").agg(nw.len().alias("people"))
+    return rows_for_each(distinct, "place", "people")
 
 
 def _group_text(distinct: Frame, source: Source) -> Frame:
