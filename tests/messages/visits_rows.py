@@ -286,6 +286,12 @@ SAID: Said = {
         NO_TABLE,
         "Give every column a name of its own, and one type.",
     ),
+    "a list that is no text": (
+        made(lambda: read_places(["a", "\udcff"])),
+        BadQuestion,
+        "An identifier in the list of places is not text that can be written as UTF-8.",
+        "Decode the identifiers in the encoding they were written in.",
+    ),
     "an empty list": (
         made(lambda: read_places([])),
         BadQuestion,

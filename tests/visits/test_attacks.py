@@ -226,6 +226,13 @@ def test_no_promise_of_an_order_is_believed(column: str, descending: bool) -> No
         assert sworn[column].flags["SORTED_DESC" if descending else "SORTED_ASC"]
 
 
+def test_objects_are_no_identifiers() -> None:
+    people = pl.Series("person", [object(), object()], dtype=pl.Object)
+    for frame in (stays(["ana", "ben"]).with_columns(people), stays(["ana"]).with_columns(people[:1])):
+        with pytest.raises(BadQuestion, match="cannot be compared as identifiers"):
+            bar(frame)
+
+
 @pytest.mark.parametrize("offset", ["+05:30", "-03:30", "+09:00"])
 def test_offsets_without_a_name_are_zones_too(tmp_path: Path, offset: str) -> None:
     """As pandas makes them of times with offsets."""

@@ -107,8 +107,8 @@ def open_files(
     visits: str | Path | Iterable[str | Path], separator: str, fingerprint: Fingerprint, progress: Progress
 ) -> Opened:
     """Look at every file once, and open them all."""
-    found = find_files((visits,) if isinstance(visits, str | Path) else tuple(visits))
     try:
+        found = find_files((visits,) if isinstance(visits, str | Path) else tuple(visits))
         kinds = {_is_text(path) for path in found.paths}
         if len(kinds) > 1:
             raise BadQuestion("Some of the files are text and some are Parquet.", "Give files of one kind.")
@@ -120,10 +120,13 @@ def open_files(
 
 def shown_separator(source: str | Path) -> str:
     """What separates the fields of a list of places, where its first line leaves no doubt; else a comma."""
-    if not Path(source).is_file():
+    try:
+        if not Path(source).is_file():
+            return ","
+        with Path(source).open("rb") as stream:
+            first = stream.readline(CHUNK)
+    except OSError:  # for whoever reads the list to say
         return ","
-    with Path(source).open("rb") as stream:
-        first = stream.readline(CHUNK)
     other = [mark for mark in ";\t|" if mark.encode() in first]
     return other[0] if len(other) == 1 and b"," not in first else ","
 

@@ -138,7 +138,13 @@ def _table(source: Any, separator: str | None) -> pl.LazyFrame:
         stop_on(of_a_list(opened.findings))
         return opened.scan()
     if isinstance(source, list | tuple) and all(isinstance(each, str) for each in source):
-        return pl.LazyFrame({"place": pl.Series(source, dtype=pl.String)})
+        try:
+            return pl.LazyFrame({"place": pl.Series(source, dtype=pl.String)})
+        except UnicodeEncodeError:
+            raise BadQuestion(
+                "An identifier in the list of places is not text that can be written as UTF-8.",
+                "Decode the identifiers in the encoding they were written in.",
+            ) from None
     try:
         frame = nw.from_native(source)
     except TypeError:

@@ -169,7 +169,7 @@ def _as_it_is(frame: pl.DataFrame) -> pl.DataFrame:
     """The dataframe without what somebody promised of its order (set_sorted): Polars would search in it
     where it should compare, and leave out whatever is out of order.
     """
-    promised = [column.name for column in frame if any(column.flags.values())]
+    promised = [column.name for column in frame if any(column.flags.values()) and column.dtype != pl.Object]
     return frame.with_columns(frame.select(name).to_struct().struct.unnest()[name] for name in promised)
 
 
