@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.ledger.stores import (
     QUESTION,
+    Backup,
     backup,
     cost,
     forget_witnesses,
@@ -218,16 +219,37 @@ def test_a_release_of_another_branch_does_not_take_the_reservation_of_this_one(l
     assert ledger.remaining("city").epsilon == 1
 
 
-def test_what_was_charged_again_returns_nothing(ledger: Ledger, url: str, state: Path) -> None:
-    copy = backup(url)
-    ledger.reserve("city", "a", QUESTION, cost(1, each=Fraction(1)))
-    witness = {path: path.read_bytes() for path in state.iterdir()}
+def go_elsewhere(url: str, state: Path, copy: Backup, witness: dict[Path, bytes]) -> None:
+    """A copy of the ledger is used on a machine without its witnesses, and then meets the witness again."""
     restore(url, copy)
     forget_witnesses(url, state)
     with open_ledger(url) as other:
         publish(other, "b", "e1")
     for path, content in witness.items():
         path.write_bytes(content + path.read_bytes())
+
+
+def test_a_run_that_took_a_reservation_up_on_another_copy_is_remembered(
+    ledger: Ledger, url: str, state: Path
+) -> None:
+    """It may have drawn there, so the reservation does not go back here."""
+    made = ledger.reserve("city", "a", QUESTION, cost())
+    copy = backup(url)
+    ledger.reserve("city", "a", QUESTION, cost())
+    go_elsewhere(url, state, copy, {path: path.read_bytes() for path in state.iterdir()})
+    with open_ledger(url) as both:
+        both.recover()
+        assert both.reservation("a").resumed
+        assert not both.refuse("city", "a", QUESTION, "BadFile", unused=made)
+        assert both.remaining("city").epsilon == 1
+        assert both.verify() == both.head.number
+
+
+def test_what_was_charged_again_returns_nothing(ledger: Ledger, url: str, state: Path) -> None:
+    copy = backup(url)
+    ledger.reserve("city", "a", QUESTION, cost(1, each=Fraction(1)))
+    witness = {path: path.read_bytes() for path in state.iterdir()}
+    go_elsewhere(url, state, copy, witness)
     with open_ledger(url) as both:
         (again,) = both.recover().recharged
         made = both.commit(again, "d1", alarms=0)
@@ -255,12 +277,7 @@ def test_a_lost_refusal_charges_nothing_and_a_lost_release_after_it_is_charged(
     publish(ledger, "a", "d1")
     whole = {path: path.read_bytes() for path in state.iterdir()}
     for witness, left in ((stopped, 2), (whole, 1)):
-        restore(url, copy)
-        forget_witnesses(url, state)
-        with open_ledger(url) as other:
-            publish(other, "b", "e1")
-        for path, content in witness.items():
-            path.write_bytes(content + path.read_bytes())
+        go_elsewhere(url, state, copy, witness)
         with open_ledger(url) as both:
             both.recover()
             assert both.remaining("city").epsilon == left

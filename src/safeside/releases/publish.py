@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -142,23 +143,8 @@ def publish(
     nothing more. `visit_format` declares everything about the visits at once, instead of the separate
     arguments. docs/releases.md has the order of the steps; docs/promise.md what is promised.
     """
-    terms = Terms(
-        at_most=at_most,
-        epsilon=epsilon,
-        delta=delta,
-        guarantee=guarantee,
-        policy=policy,
-        max_places_per_person=max_places_per_person,
-        max_alarms=max_alarms,
-        at_least=at_least,
-        alpha=alpha,
-        publish_at_least=publish_at_least,
-        people=people,
-        people_floor=people_floor,
-        decision=decision,
-        order=order,
-        so_far=so_far,
-    )
+    given = locals()
+    terms = Terms(**{one.name: given[one.name] for one in fields(Terms)})
     form = visit_format or VisitFormat(
         columns=columns or {}, time_format=time_format, timezone=timezone, hold=hold, radius=radius
     )
