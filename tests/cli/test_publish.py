@@ -17,7 +17,7 @@ from safeside.errors import (
     SafesideError,
     SimulationOnly,
 )
-from safeside.ledger import open_ledger
+from safeside.ledger import create_ledger, open_ledger
 from safeside.ledger.witness import STATE_VARIABLE
 
 QUESTION = [
@@ -75,6 +75,10 @@ def test_publish_and_verify_with_settings_from_safeside_toml(world: World) -> No
     assert "Map: out/map.html" in said
     assert "every state follows from its bounds" in run("verify", "out", "--key", "key.pub")
     assert json.loads(run("verify", "out", "--key", "key.pub", "--json"))["verified"] is True
+    assert "price from its mechanism" in run("verify", "out", "--key", "key.pub", "--ledger", "ledger.db")
+    with create_ledger("other.db"):
+        said = run("verify", "out", "--key", "key.pub", "--ledger", "other.db", code=1)
+    assert "has not committed to it" in " ".join(said.split())
 
 
 def test_nobody_to_ask_is_an_error_and_nothing_is_spent(world: World) -> None:

@@ -19,13 +19,16 @@ from tests.faults.publishing import World
 from tests.releases.making import DAY, INSTANT, KINDS, over_a_day, places, resigned, signed
 
 from safeside.errors import BadRelease, SafesideError
-from safeside.ledger import Stage, open_ledger
+from safeside.ledger import Budget, Stage, open_ledger
+from safeside.ledger.status import promise_of
 from safeside.ledger.witness import STATE_VARIABLE
+from safeside.privacy.guarantee import Unit
 from safeside.releases import artefacts, map_page, statement
 from safeside.releases.question import Terms
 from safeside.releases.release import Release
 from safeside.releases.signing import PrivateKey, create_key, load_private
 from safeside.releases.verify import sign, verify
+from safeside.releases.wording import sentences
 
 COUNTS = [0, 0, 1, 2, 5, 9, 20, 20]
 NOON = "2021-06-03T12:00:00+00:00"
@@ -158,6 +161,20 @@ def test_one_false_value_is_found_even_when_signed(tmp_path: Path, key: PrivateK
     verify(release.directory, tmp_path / "key.pub")
     with pytest.raises(BadRelease, match=what):
         verify(planted(release, key, at, value).directory, tmp_path / "key.pub")
+
+
+def test_a_price_beyond_the_caps_is_found_though_the_promise_fits_them(
+    tmp_path: Path, key: PrivateKey
+) -> None:
+    release = made(tmp_path, key, AGEO)
+    caps = Budget(epsilon=Fraction(1, 2), delta=Fraction(1, 100))
+    guarantee = {
+        **release.manifest["guarantee"],
+        "caps": {"epsilon": "1/2", "delta": "1/100"},
+        "promise": sentences(promise_of(caps, Unit.PERSON)),
+    }
+    with pytest.raises(BadRelease, match="cost more than its dataset's caps allow"):
+        verify(resigned(release, key, guarantee=guarantee).directory, tmp_path / "key.pub")
 
 
 def _leaves(value: object, at: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:

@@ -222,6 +222,30 @@ def test_a_bound_that_was_lowered_is_found_even_when_signed(tmp_path: Path, key:
         verify(_rewrite(made, spoilt, key).directory, tmp_path / "key.pub")
 
 
+@pytest.mark.parametrize(
+    ("kind", "change"),
+    [
+        ("ageo", {"upper": -1, "states": CODE[State.AT_MOST]}),
+        ("ageo", {"lower": -1}),
+        ("ageo with people", {"upper": 21}),
+        ("padded with people", {"upper": 22, "lower": 0}),
+        ("sparse", {"upper": -1}),
+        ("decision", {"lower": -1}),
+    ],
+)
+def test_a_bound_that_cannot_be_is_found_even_when_signed(
+    tmp_path: Path, key: PrivateKey, kind: str, change: dict[str, int]
+) -> None:
+    made = signed(tmp_path / "out", [0, 20, 20], Terms(epsilon=1, **KINDS[kind]), key)
+    true = made.answers
+    columns = {name: getattr(true, name).copy() for name in ("states", "upper", "lower", "bounded")}
+    for name, value in change.items():
+        columns[name][0 if "states" in change else 1] = value
+    spoilt = _rewrite(made, Answers(places=true.places, **columns), key)
+    with pytest.raises(BadRelease, match="does not follow from its bounds"):
+        verify(spoilt.directory, tmp_path / "key.pub")
+
+
 def test_a_margin_that_alpha_does_not_need_is_found_even_when_signed(tmp_path: Path, key: PrivateKey) -> None:
     terms = Terms(epsilon=1, at_most=2, at_least=10, alpha="0.01")
     made = signed(tmp_path / "out", COUNTS, terms, key)
