@@ -14,6 +14,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.visits.making import ENGINES
 
 from safeside.errors import BadFile, BadQuestion
 from safeside.visits import Manifest, VisitFormat, Window, check_visits, count_visits, read_places
@@ -224,6 +225,25 @@ def test_no_promise_of_an_order_is_believed(column: str, descending: bool) -> No
     for visits in (sworn, sworn.with_columns(pl.col("person").cast(pl.String))):
         assert count_visits(visits, PLACES, MORNING).values.tolist() == truth
         assert sworn[column].flags["SORTED_DESC" if descending else "SORTED_ASC"]
+
+
+@pytest.mark.parametrize("engine", sorted(ENGINES))
+@pytest.mark.parametrize("who", [None, "", "NULL", "1.2E+11"])
+@pytest.mark.parametrize("by", ["states", "coordinates"])
+def test_the_last_sighting_of_nobody_hides_no_other(engine: str, who: str | None, by: str) -> None:
+    """Two people without an identifier: one at the bar, one who moved, or was at no place, since."""
+    frame = pl.DataFrame(
+        {"person": [who, who], "time": [at(9, 50), at(9, 55)]}, schema_overrides={"person": pl.String}
+    )
+    if by == "states":
+        frame = frame.with_columns(place=pl.Series(["bar", None]), state=pl.Series(["STAY", "MOVE"]))
+        listed, form = PLACES, VisitFormat(hold="1h")
+    else:
+        frame = frame.with_columns(latitude=pl.Series([35.0, 36.0]), longitude=pl.Series([139.0, 139.0]))
+        points = {"place": ["bar"], "latitude": [35.0], "longitude": [139.0]}
+        listed, form = read_places(pl.DataFrame(points)), VisitFormat(hold="1h", radius=50)
+    with pytest.raises(BadFile, match=r"no person|missing value|scientific notation"):
+        count_visits(ENGINES[engine](frame), listed, Window.parse("2024-03-01T10:00Z"), form)
 
 
 def test_objects_are_no_identifiers() -> None:

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from tests.visits.making import DAY, NOON
 
-from safeside.errors import BadQuestion
+from safeside.errors import BadFile, BadQuestion
 from safeside.visits import StayRule, VisitFormat, Window, count_visits, read_places
 
 PLACES = read_places(
@@ -66,6 +66,24 @@ def test_whoever_is_last_seen_at_the_moment_asked_about_is_there(zone: str) -> N
         at = [Window.parse((NOON.start + timedelta(minutes=minute)).isoformat()) for minute in (20, 21)]
         counts = [count_visits(fine, PLACES, window, RULE).values.tolist() for window in at]
         assert counts == [[1, 0], [0, 0]]
+
+
+def test_records_of_movement_take_no_part() -> None:
+    """They are left out, as the answer says, and need no coordinates."""
+    frame = visits(walk("x", (35.68, 0, 20)), walk("y", (35.70, 0, 4), (35.70, 8, 20)))
+    moving = (pl.col("person") == "y") & (pl.col("time") > NOON.start + timedelta(minutes=7))
+    states = frame.with_columns(state=pl.when(moving).then(pl.lit("MOVE")).otherwise(pl.lit("STAY")))
+    unseen = pl.when(~moving).then(pl.col("latitude")).alias("latitude")
+    for each in (states, states.with_columns(unseen)):
+        counted = count_visits(each, PLACES, DAY, RULE)
+        assert counted.values.tolist() == [1, 0]
+        assert "Only records in state STAY are counted." in counted.exclusions
+
+
+def test_several_people_under_one_word_are_not_taken_for_one_who_never_stays() -> None:
+    both = [walk("NULL", (35.68, 0, 20)), walk("NULL", (35.70, 1, 21))]
+    with pytest.raises(BadFile, match="a word for a missing value"):
+        count_visits(visits(*both), PLACES, DAY, RULE)
 
 
 def test_nobody_stays() -> None:

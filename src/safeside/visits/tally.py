@@ -23,7 +23,7 @@ from safeside.visits.engines import collect, each_once, rows_for_each
 from safeside.visits.format import When
 from safeside.visits.format import Where as Form
 from safeside.visits.geography import assign
-from safeside.visits.ids import NOT_AN_ID, ROUNDED, mixed_zeros
+from safeside.visits.ids import NOT_AN_ID, ROUNDED, missing, mixed_zeros
 from safeside.visits.packing import count_packed
 from safeside.visits.places import Places
 from safeside.visits.report import amount
@@ -57,7 +57,8 @@ def pairs(source: Source, places: Places, window: Window, progress: Progress) ->
     checks = row_checks(source, places, window)
     doubt, sure = doubtful(checks), ~doubtful_in_window(checks)
     if source.declared.at_least is not None:
-        return _pairs_of_stays(source, places, window, sure, progress)
+        used = stayed(source) | doubt if source.roles.movement else None
+        return _pairs_of_stays(source, places, window, used, sure & ~_merged(source), progress)
     movement = source.roles.movement
     last_only = window.instant and source.roles.when is When.SIGHTINGS and not _shuffled(source, window)
     inside = touches(source, window)
@@ -75,8 +76,14 @@ def pairs(source: Source, places: Places, window: Window, progress: Progress) ->
             frame, doubt, sure = _in_order(frame, doubt, sure)
         # The last sighting that still holds, and no other, says where a person is: one place by construction.
         frame = frame.with_columns(nw.col("time").max().over("person").alias("last"))
-        at_last = nw.col("time") == nw.col("last")
-        frame = frame.filter(doubt | (at_last & stayed(source) if movement else at_last))
+        kept = nw.col("time") == nw.col("last")
+        if movement:
+            kept = kept & stayed(source)
+        if movement or source.roles.where is Form.COORDINATES:
+            # The last sighting may be at no place, and then nobody would ever see whose it was.
+            merged = _merged(source)
+            kept, sure = kept | merged, sure & ~merged
+        frame = frame.filter(doubt | kept)
     if source.roles.where is Form.PLACES:
         return frame.select("person", nw.when(sure).then(_light(source, nw.col("place"))).alias("place"))
     chosen = [role for role in ("longitude", "accuracy") if role in source.roles.columns]
@@ -94,6 +101,16 @@ def _in_order(frame: Frame, doubt: nw.Expr, sure: nw.Expr) -> tuple[Frame, nw.Ex
     marked = frame.with_columns(doubt.alias("doubtful"), sure.alias("sure"))
     (rows,) = collect([marked], quiet, "Reading sightings")
     return nw.from_native(rows.lazy()), nw.col("doubtful"), nw.col("sure")
+
+
+def _merged(source: Source) -> nw.Expr:
+    """Whether a row names nobody, or may name several people at once: of these, one sighting is not the last
+    of all, and one stay not where all of them stayed.
+    """
+    person = nw.col("person")
+    nobody = missing(person, source.types["person"])
+    asked = source.text_persons and not source.declared.trust_ids
+    return nobody | person.str.contains(_ODD) if asked else nobody
 
 
 def _shuffled(source: Source, window: Window) -> bool:
@@ -125,13 +142,19 @@ def _assigned(fixes: pl.DataFrame, source: Source, places: Places, progress: Pro
 
 
 def _pairs_of_stays(
-    source: Source, places: Places, window: Window, sure: nw.Expr, progress: Progress
+    source: Source,
+    places: Places,
+    window: Window,
+    used: nw.Expr | None,
+    sure: nw.Expr,
+    progress: Progress,
 ) -> Frame:
     rule = source.declared.at_least
     assert rule is not None
     chosen = [role for role in ("longitude", "accuracy", "time") if role in source.roles.columns]
     latitude = nw.when(sure).then(nw.col("latitude")).alias("latitude")
-    fixes = collect([source.frame.select("person", latitude, *chosen)], progress, "Reading fixes")[0]
+    frame = source.frame if used is None else source.frame.filter(used)
+    fixes = collect([frame.select("person", latitude, *chosen)], progress, "Reading fixes")[0]
     if fixes["latitude"].null_count():
         return _assigned(fixes.filter(pl.col("latitude").is_null()), source, places, progress)
     begins = pl.col("start") <= window.end if window.instant else pl.col("start") < window.end
