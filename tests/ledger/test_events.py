@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 from tests.ledger.stores import NOON, QUESTION, cost
 
-from safeside.errors import BadQuestion
+from safeside.errors import BadNumber, BadQuestion
 from safeside.ledger import events, money
 from safeside.ledger.events import KINDS, NOTHING, Happening, canonical, make, parse
 
@@ -84,6 +84,9 @@ def test_an_amount_has_one_spelling(text: str) -> None:
     with pytest.raises((ValueError, ZeroDivisionError)):
         money.read(text)
     assert money.read(money.written(Fraction(-7, 3))) == Fraction(-7, 3)
+    with pytest.raises(BadNumber):
+        # A file of somebody else's may hold it, and a hundred times as many digits would take hours to read.
+        money.read("1e9999")
 
 
 @pytest.mark.parametrize("change", [{"extra": 1}, {"kind": "gift"}, {"epsilon": 1}, {"request": None}])

@@ -133,6 +133,18 @@ FAULTS: dict[str, tuple[dict[str, Any], tuple[str, ...], object, str]] = {
     "counts, so far": (AGEO, ("question", "so_far"), True, "there is no --so-far of it"),
     "a day, so far": (KINDS["ageo over a day"], ("question", "so_far"), True, "was over, and says so far"),
     "counts, the future": (AGEO, ("known_on",), "2021-06-03T08:59:59+00:00", "before the time it is about"),
+    "a day, half over": (
+        KINDS["ageo over a day"],
+        ("known_on",),
+        "2021-06-03T05:00:00+00:00",
+        "before the time it is about was over",
+    ),
+    "counts, spelled otherwise": (
+        AGEO,
+        ("known_on",),
+        "2021-06-10T18:00:00+09:00",
+        "not written as safeside writes it",
+    ),
     "counts, no moment": (AGEO, ("known_on",), "yesterday", "the moment it speaks from"),
     "counts, no zone of it": (AGEO, ("known_on",), "2021-06-10T09:00:00", "the moment it speaks from"),
     "counts, an amount": (AGEO, ("mechanism", "epsilon"), "1e9999", "amount in release.json"),
@@ -279,6 +291,11 @@ REAL = {
     "sparse over a day": {"when": DAY, **SPARSE_DAY},
     "a local day": {"when": "2021-06-03", "timezone": "Europe/Paris", "at_most": 2, "max_alarms": 2},
     "a fraction of a second": {"when": "2021-06-03T12:00:00.123456+00:00", "at_most": 2},
+    "known within the second": {
+        "when": "2021-06-03T12:00:00.5+00:00",
+        "at_most": 2,
+        "known_on": datetime(2021, 6, 3, 12, 0, 0, 700_000, tzinfo=UTC),
+    },
     "held": {"when": NOON, "at_most": 2, "epsilon": "1/3", "known_on": datetime(2021, 6, 3, 12, tzinfo=UTC)},
     "places with numbers of their own": {"when": NOON, "at_most": None},
 }

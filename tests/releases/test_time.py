@@ -14,6 +14,7 @@ from safeside.errors import BadQuestion
 from safeside.ledger import open_ledger
 from safeside.ledger.witness import STATE_VARIABLE
 from safeside.releases import publication
+from safeside.releases.publish import prepare
 from safeside.releases.question import Terms
 from safeside.releases.verify import verify
 
@@ -115,6 +116,34 @@ def test_what_was_begun_before_the_end_is_finished_after_it(
     release = world.publish("counts", allow_nobody=True, **asked)
     assert release.manifest["question"]["so_far"] is True
     verify(world.out, world.home / "key.pub")
+
+
+def test_a_day_that_ends_while_somebody_thinks_it_over_is_not_called_so_far(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the price and the answer to "Publish?" the day may end."""
+    end = datetime.now(UTC) + timedelta(hours=1)
+    when = f"{(end - timedelta(hours=2)).isoformat()}/{end.isoformat()}"
+
+    class Later(datetime):
+        @classmethod
+        def now(cls, tz: Any = None) -> datetime:  # noqa: ARG003
+            return end
+
+    with prepare(
+        world.home / "visits.parquet",
+        places=world.home / "places.csv",
+        when=when,
+        terms=Terms(epsilon=1, at_most=2, so_far=True, max_places_per_person=1),
+        dataset="city",
+        ledger=world.home / "ledger.db",
+        out=world.out,
+        key=world.home / "key",
+    ) as ready:
+        monkeypatch.setattr(publication, "datetime", Later)
+        with pytest.raises(BadQuestion, match="so --so-far would not be true"):
+            ready.run()
+    untouched(world)
 
 
 def test_a_simulation_may_be_about_any_time(tmp_path: Path) -> None:

@@ -32,9 +32,7 @@ def thresholds(record: Manifest, places: Sequence[str]) -> NDArray[np.int64]:
 
 def follows(record: Manifest, answers: Answers, limits: NDArray[np.int64]) -> Mask:
     """For each place, whether its bounds are possible and its state is the one they allow."""
-    possible = (
-        (answers.upper >= 0) & (answers.lower >= 0) & (~answers.bounded | (answers.lower <= answers.upper))
-    )
+    possible = (answers.lower >= 0) & (~answers.bounded | (answers.lower <= answers.upper))
     if record["question"]["people"] is not None:
         possible &= ~answers.bounded | (answers.upper <= record["question"]["people"])
     allowed: Mask = possible & _allowed(record, answers, limits)
