@@ -33,6 +33,12 @@ def nameless_zone(folder: Path) -> object:
     return count_visits(folder / "visits.parquet", places(), DAY)
 
 
+def old_times(folder: Path) -> object:
+    path = folder / "visits.parquet"
+    pq.write_table(table(ROWS).to_arrow(), path, use_deprecated_int96_timestamps=True, store_schema=False)
+    return count_visits(path, places(), DAY)
+
+
 def listed(content: str) -> Act:
     def act(folder: Path) -> object:
         (folder / "places.csv").write_text(content)
@@ -175,6 +181,13 @@ SAID: Said = {
         BadFile,
         "visits.parquet is damaged.",
         "Copy or export the file again.",
+    ),
+    "old times": (
+        old_times,
+        BadQuestion,
+        "The times in column start are of an old kind (INT96), which Spark writes in UTC and others on"
+        " a clock that nobody can tell.",
+        "Declare --timezone UTC if Spark wrote the files; otherwise write them again with zoned times.",
     ),
     "a zone without a name": (
         nameless_zone,

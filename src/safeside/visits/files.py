@@ -14,6 +14,7 @@ import polars as pl
 from safeside.errors import BadFile, BadQuestion
 from safeside.progress import Progress
 from safeside.visits.csvfile import CHUNK, TextFile, inspect_text
+from safeside.visits.footer import old_times
 from safeside.visits.report import LEGIBLE, Doubt, Finding
 from safeside.visits.whichfiles import TABLE, TEXT, Found, find_files, unopened
 
@@ -92,6 +93,15 @@ class Opened:
                         f"Column {column} of {path.name} is missing, or of another type than before.",
                         "Write all files with the same columns and types.",
                     )
+
+    def old_times(self, columns: Iterable[str]) -> list[str]:
+        """Which of these columns hold times of the old kind, that does not say whose clock it shows."""
+        naive = [column for column in columns if self.types and self.types[0][column] == pl.Datetime("ns")]
+        try:
+            old = {name for path in self.paths for name in old_times(path)} if naive else set[str]()
+        except EOFError:
+            raise _damaged(self.paths[0]) from None
+        return [column for column in naive if column in old]
 
     @property
     def illegible(self) -> list[Finding]:

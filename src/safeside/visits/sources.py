@@ -21,7 +21,7 @@ from safeside.visits.format import Roles, VisitFormat, When, assign_roles
 from safeside.visits.ids import floats, is_text, person_ids, place_ids
 from safeside.visits.report import Doubt, Finding, Where, stop_on
 from safeside.visits.spark import byte_by_byte
-from safeside.visits.texttimes import only_numbers, read_text, text_of
+from safeside.visits.texttimes import CLOCKS_OF_UTC, only_numbers, read_text, text_of
 
 ROW: Final = "row number"
 _ENGINES: Final = ("narwhals", "pandas", "pyarrow", "duckdb", "_duckdb", "pyspark", "py4j")
@@ -84,6 +84,7 @@ def open_visits(visits: Any, opened: Opened | None, declared: VisitFormat) -> So
         stop_on(opened.illegible)
         roles = assign_roles(opened.columns, declared)
         opened.require_same_types(roles.columns.values())
+        _require_known_clock(opened, roles, declared)
         frame = _prepare(opened.scan(), roles, declared)
         return _source(frame, None, roles, declared, opened)
     native, engine = _from_native(visits)
@@ -93,6 +94,17 @@ def open_visits(visits: Any, opened: Opened | None, declared: VisitFormat) -> So
     )
     frame, numbered = _from_dataframe(chosen, roles, declared, engine)
     return _source(frame, numbered, roles, declared, None)
+
+
+def _require_known_clock(opened: Opened, roles: Roles, declared: VisitFormat) -> None:
+    """Refuse times that Spark would have written in UTC, read on any other clock."""
+    old = opened.old_times(roles.columns[role] for role in roles.times)
+    if old and declared.timezone not in CLOCKS_OF_UTC:
+        raise BadQuestion(
+            f"The times in column {old[0]} are of an old kind (INT96), which Spark writes in UTC and others"
+            " on a clock that nobody can tell.",
+            "Declare --timezone UTC if Spark wrote the files; otherwise write them again with zoned times.",
+        )
 
 
 def _from_native(visits: Any) -> tuple[nw.DataFrame[Any] | nw.LazyFrame[Any], str]:

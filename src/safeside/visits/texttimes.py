@@ -26,7 +26,7 @@ _HOURS: Final = re.compile(r"%[-_0]?[HIklTRXc+r]")
 _FINE: Final = r"[.,][0-9]{6}[0-9]*[1-9]"
 _DIRECTIVE: Final = re.compile(r"%[-_0:#.]*[0-9]?[A-Za-z+%]")
 _WRITTEN_ZONE: Final = re.compile(r"(?:Z|UTC|GMT|[+-][0-9]{2}(?::?[0-9]{2})?)\s*$")
-_CLOCKS_OF_UTC: Final = ("UTC", "Etc/UTC", "GMT", "Etc/GMT", "Zulu")
+CLOCKS_OF_UTC: Final = ("UTC", "Etc/UTC", "GMT", "Etc/GMT", "Zulu")
 NAIVE_LOOK: Final = r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:[.][0-9]+)?)?$"
 
 
@@ -107,7 +107,7 @@ def _declared_format(layout: str, clock: str | None) -> str:
             "Write the offset (%z) into the data, or declare --timezone.",
         )
     # A zone among the format's own letters is matched and forgotten: the hours would move by the offset.
-    if clock not in _CLOCKS_OF_UTC and _WRITTEN_ZONE.search(_DIRECTIVE.sub(" ", layout)):
+    if clock not in CLOCKS_OF_UTC and _WRITTEN_ZONE.search(_DIRECTIVE.sub(" ", layout)):
         raise BadQuestion(
             f"The time format {layout!r} ends in a zone, which would be read as mere letters.",
             "Write %z in place of Z or an offset; after times of UTC, declare --timezone UTC.",
