@@ -21,7 +21,7 @@ import json
 import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,10 +34,9 @@ from safeside.visits import VisitFormat, Window, count_visits, read_places
 
 LIMIT = 1.1
 EXECUTOR_MEGABYTES = 4096
-WARM_UP = 4
 FEW = 1000
-TURNS = {10_000_000: 9}
-"""Short queries take more turns; others five."""
+WARM_UP, COUNTED = (1, 4, 30.0), (5, 15, 90.0)
+"""At least so many turns, at most so many, and no more once so many seconds have passed."""
 
 Query = Callable[[], Any]
 
@@ -71,35 +70,45 @@ def pairs(result: Any) -> Pairs:
     return zip(*(column.to_pylist() for column in result.columns), strict=True)
 
 
-def take_turns(contestants: dict[str, Query], turns: int, warm_up: int) -> dict[str, list[float]]:
+def rounds(least: int, most: int, seconds: float) -> Iterator[int]:
+    """Numbers of turns: short queries take more, long ones fewer."""
+    begin = time.perf_counter()
+    for turn in range(most):
+        if turn >= least and time.perf_counter() - begin > seconds:
+            return
+        yield turn
+
+
+def take_turns(contestants: dict[str, Query], turns: int | None) -> dict[str, list[float]]:
     """The seconds of each turn of everybody."""
-    seconds: dict[str, list[float]] = {name: [] for name in contestants}
-    counts: dict[str, str] = {}
-    for turn in range(warm_up + turns):
-        for name, query in contestants.items():
-            begin = time.perf_counter()
-            result = query()
-            if turn >= warm_up:
+    seconds: dict[str, list[float]] = {}
+    for counted in (WARM_UP, COUNTED if turns is None else (turns, turns, 0.0)):
+        seconds = {name: [] for name in contestants}
+        for _ in rounds(*counted):
+            counts = set()
+            for name, query in contestants.items():
+                begin = time.perf_counter()
+                result = query()
                 seconds[name].append(time.perf_counter() - begin)
-            counts[name] = digest(pairs(result))
-    if len(set(counts.values())) != 1:
-        raise AssertionError("the contestants do not agree on the counts")
+                counts.add(digest(pairs(result)))
+            if len(counts) != 1:
+                raise AssertionError("the contestants do not agree on the counts")
     return seconds
 
 
-def contest(session: Any, folder: Path, window: str, turns: int) -> dict[str, Any]:
+def contest(session: Any, folder: Path, window: str, turns: int | None) -> dict[str, Any]:
     """Everybody in turns; the ratio of the best."""
-    seconds = take_turns(queries(session, folder, window), turns, WARM_UP)
+    seconds = take_turns(queries(session, folder, window), turns)
     best = {name: min(taken) for name, taken in seconds.items()}
     raw = min((name for name in best if name != "safeside"), key=best.__getitem__)
     ratio = best["safeside"] / best[raw]
     few = folder / f"{FEW}.parquet"
     if not few.exists():
         pl.scan_parquet(folder / "visits.parquet").head(FEW).sink_parquet(few)
-    fixed = take_turns(queries(session, folder, window, few.name), turns, 1)
+    fixed = take_turns(queries(session, folder, window, few.name), turns)
     return {
         "window": window,
-        "turns": turns,
+        "turns": len(seconds[raw]),
         "against": raw,
         "ratio": ratio,
         "met": ratio <= LIMIT,
@@ -128,7 +137,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Counting people per place on Spark.")
     parser.add_argument("--visits", type=int, nargs="+", default=[10_000_000, 100_000_000])
     parser.add_argument("--window", nargs="+", choices=sorted(WINDOWS), default=["day", "week"])
-    parser.add_argument("--turns", type=int, help="counted turns of each; 9 for 10 million visits, else 5")
+    parser.add_argument("--turns", type=int, help="counted turns of each; else 5 to 15")
     parser.add_argument("--json", action="store_true", help="print the measurements as JSON")
     asked = parser.parse_args()
     results = []
@@ -137,8 +146,7 @@ def main() -> int:
         for visits in asked.visits:
             for window in asked.window:
                 folder = city(visits, "integer")
-                turns = asked.turns or TURNS.get(visits, 5)
-                results.append({"visits": visits} | contest(cluster.session, folder, window, turns))
+                results.append({"visits": visits} | contest(cluster.session, folder, window, asked.turns))
                 if not asked.json:
                     print(show(results[-1]), flush=True)
     finally:

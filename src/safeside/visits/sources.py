@@ -89,9 +89,9 @@ def open_visits(visits: Any, opened: Opened | None, declared: VisitFormat) -> So
         return _source(frame, None, roles, declared, opened)
     native, engine = _from_native(visits)
     roles = assign_roles(_names(native), declared)
-    chosen = native.select(
-        column if role == column else nw.col(column).alias(role) for role, column in roles.columns.items()
-    )
+    renamed = (c if role == c else nw.col(c).alias(role) for role, c in roles.columns.items())
+    as_is = not roles.unused and all(role == column for role, column in roles.columns.items())
+    chosen = native if as_is else native.select(renamed)
     frame, numbered = _from_dataframe(chosen, roles, declared, engine)
     return _source(frame, numbered, roles, declared, None)
 

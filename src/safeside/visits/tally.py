@@ -85,7 +85,10 @@ def pairs(source: Source, places: Places, window: Window, progress: Progress) ->
             kept, sure = kept | merged, sure & ~merged
         frame = frame.filter(doubt | kept)
     if source.roles.where is Form.PLACES:
-        return frame.select("person", nw.when(sure).then(_light(source, nw.col("place"))).alias("place"))
+        place = nw.when(sure).then(_light(source, nw.col("place"))).alias("place")
+        if source.engine == "pyspark":  # where choosing by name takes a tenth of the calls
+            return frame.with_columns(place).select("person", "place")
+        return frame.select("person", place)
     chosen = [role for role in ("longitude", "accuracy") if role in source.roles.columns]
     latitude = nw.when(sure).then(nw.col("latitude")).alias("latitude")
     fixes = collect([frame.select("person", latitude, *chosen).unique()], progress, "Reading coordinates")[0]
