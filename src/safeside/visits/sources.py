@@ -160,7 +160,7 @@ def _from_dataframe(
     if engine == "duckdb":
         return _typed(nw.from_native(_byte_by_byte(native, schema)), roles), None
     if engine == "polars":
-        lazy = _as_it_is(native).lazy() if isinstance(native, pl.DataFrame) else native
+        lazy = _as_it_is(native)
         numbered = _prepare(lazy, roles, declared, renamed=True, numbered=True)
         return _prepare(lazy, roles, declared, renamed=True), numbered
     if isinstance(chosen, nw.DataFrame):
@@ -177,12 +177,19 @@ def _in_utc(chosen: nw.DataFrame[Any], roles: Roles) -> nw.DataFrame[Any]:
     return chosen.with_columns(nw.col(role).dt.convert_time_zone("UTC") for role in others)
 
 
-def _as_it_is(frame: pl.DataFrame) -> pl.DataFrame:
+def _as_it_is(frame: pl.DataFrame | pl.LazyFrame) -> pl.LazyFrame:
     """The dataframe without what somebody promised of its order (set_sorted): Polars would search in it
-    where it should compare, and leave out whatever is out of order.
+    where it should compare, and leave out whatever is out of order. A struct keeps no promise of its fields.
     """
+    if isinstance(frame, pl.LazyFrame):
+        # What is yet to be read from files comes without promises, and is filtered while it is read.
+        if "SCAN" in frame.explain(optimized=False) or pl.Object in frame.collect_schema().dtypes():
+            return frame
+        return frame.select(pl.struct(pl.all()).alias(ROW)).unnest(ROW)
     promised = [column.name for column in frame if any(column.flags.values()) and column.dtype != pl.Object]
-    return frame.with_columns(frame.select(name).to_struct().struct.unnest()[name] for name in promised)
+    return frame.with_columns(
+        frame.select(name).to_struct().struct.unnest()[name] for name in promised
+    ).lazy()
 
 
 def _byte_by_byte(relation: Any, schema: nw.Schema) -> Any:
