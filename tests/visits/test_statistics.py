@@ -113,3 +113,17 @@ def test_bounds_that_lie(
     path = tmp_path_factory.mktemp("lies") / "visits.parquet"
     path.write_bytes(content)
     assert count_visits(path, places(), DAY).values.tolist() == plain.count(rows, PLACES, DAY)
+
+
+@pytest.mark.parametrize("sorted_by", range(4))
+@pytest.mark.parametrize("rows", [7, PEOPLE])
+def test_an_order_that_is_not_there(tmp_path: Path, sorted_by: int, rows: int) -> None:
+    """The footer may say that rows are sorted; whoever searched instead of comparing would miss some."""
+    given = columns()
+    given["start"] = [DAY.start + timedelta(hours=7 * number % 48 - 24) for number in range(PEOPLE)]
+    given["end"] = [start + timedelta(minutes=30) for start in given["start"]]
+    order = [pq.SortingColumn(sorted_by)]
+    (tmp_path / "visits.parquet").write_bytes(written(given, sorting_columns=order, row_group_size=rows))
+    counts = count_visits(tmp_path / "visits.parquet", places(), DAY)
+    truth = sum(s < DAY.end and e > DAY.start for s, e in zip(given["start"], given["end"], strict=True))
+    assert counts.values.sum() == truth > 0
