@@ -129,6 +129,29 @@ def test_counts_come_in_sorted_batches(
 
 
 @pytest.mark.xdist_group("spark")
+def test_spark_is_asked_in_few_calls_and_left_as_it_was(
+    visits: DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each call to Java takes a tenth of a millisecond, and a raw query about a hundred calls."""
+    from py4j.clientserver import JavaClient
+    from pyspark.errors.utils import is_debugging_enabled
+
+    calls: list[str] = []
+    real = JavaClient.send_command
+
+    def counted(client: Any, command: str, *more: Any, **also: Any) -> Any:
+        if not command.startswith("m\n"):  # what is no longer used is given back at any time
+            calls.append(command)
+        return real(client, command, *more, **also)
+
+    count_visits(visits, places(), DAY)
+    monkeypatch.setattr(JavaClient, "send_command", counted)
+    count_visits(visits, places(), DAY)
+    assert 50 < len(calls) < 350
+    assert is_debugging_enabled()
+
+
+@pytest.mark.xdist_group("spark")
 @pytest.mark.parametrize("adaptive", ["true", "false"])
 def test_nobody_is_an_answer_too(cluster: Cluster, visits: DataFrame, adaptive: str) -> None:
     with _setting(cluster, spark__sql__adaptive__enabled=adaptive):

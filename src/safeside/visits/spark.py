@@ -9,7 +9,9 @@ visited, which is as much as it holds of the list anyway, and never more than `s
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 import polars as pl
@@ -18,6 +20,26 @@ from safeside.errors import BadFile
 
 _COUNTED: Final = "rows that left the executors"
 _BYTES: Final = "UTF8_BINARY"
+_NOTED: Final = "_enable_debugging_cache"
+
+
+@contextmanager
+def in_few_calls() -> Iterator[None]:
+    """Have PySpark not note which line made each expression.
+
+    It does so for its error messages, with ten calls to Java for each expression, and its documentation
+    warns of the cost. Those lines would be ours or those of narwhals, and its messages are not shown anyway.
+    Afterwards PySpark asks its session again whether to note lines.
+    """
+    notes = sys.modules.get("pyspark.errors.utils")
+    if not hasattr(notes, _NOTED):
+        yield
+        return
+    setattr(notes, _NOTED, False)
+    try:
+        yield
+    finally:
+        setattr(notes, _NOTED, None)
 
 
 def count_rows(frame: Any, key: str, name: str) -> Any:

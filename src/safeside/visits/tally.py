@@ -36,6 +36,7 @@ from safeside.visits.rowchecks import (
     touches,
 )
 from safeside.visits.sources import Frame, Source
+from safeside.visits.spark import in_few_calls
 from safeside.visits.stays import detect_stays
 from safeside.visits.window import Window
 
@@ -52,6 +53,7 @@ class Tally:
     most_places: int | None
 
 
+@in_few_calls()
 def pairs(source: Source, places: Places, window: Window, progress: Progress) -> Frame:
     """Person and place of every visit in the window; a doubtful row comes without a place."""
     checks = row_checks(source, places, window)
