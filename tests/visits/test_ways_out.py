@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tests.visits.making import ENGINES
 
 from safeside.errors import BadFile
 from safeside.visits import VisitFormat, Window, check_visits, count_visits, read_places
@@ -128,3 +129,16 @@ def test_no_pattern_that_would_lose_a_file(tmp_path: Path, names: list[str]) -> 
     with pytest.raises(BadFile, match=r"also holds x.docx") as refused:
         count_visits(tmp_path, PLACES, LATER)
     assert "give the files by their names instead of the folder" in refused.value.do
+
+
+@pytest.mark.parametrize("engine", sorted(ENGINES))
+@pytest.mark.parametrize("year", [1, 1899, 1970, 2200, 9999])
+def test_a_time_that_stands_for_none_stops_wherever_it_lies(engine: str, year: int) -> None:
+    """Zoned timestamps too: zeros, first and last days are what others write for a time they do not know."""
+    frame = stays(("ana", "Bar", at(2024), at(2024, 11)), ("ben", "Bar", at(year), at(year)))
+    visits = ENGINES[engine](frame)
+    with pytest.raises(BadFile, match=r"a time (in 1970|before 1900 or after 2199)"):
+        count_visits(visits, PLACES, LATER)
+    trusted = count_visits(visits, PLACES, LATER, VisitFormat(trust_times=True))
+    assert trusted.values.tolist() == [1, 0]
+    assert TIMES in trusted.exclusions

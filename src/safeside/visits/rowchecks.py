@@ -15,7 +15,7 @@ from typing import Final
 import narwhals as nw
 import numpy as np
 
-from safeside.visits.clocks import AFTER_1970, Epoch, LocalStamps, implausible, unit_mistaken
+from safeside.visits.clocks import AFTER_1970, LocalStamps, implausible, unit_mistaken
 from safeside.visits.format import When
 from safeside.visits.format import Where as Form
 from safeside.visits.ids import NOT_AN_ID, ROUNDED, missing
@@ -150,7 +150,7 @@ def _when(source: Source, window: Window | None) -> Iterator[RowCheck]:
                 wrong=odd & ~column.is_null(),
                 reason="a time before 1900 or after 2199",
                 do=f"Check the format and the unit of the times, {_REAL}",
-                everywhere=odd if role in source.texts or isinstance(clock, Epoch) else None,
+                everywhere=odd,
             )
         later = window is None or window.start >= AFTER_1970
         if role == source.roles.times[-1] and later and not source.declared.trust_times:
@@ -161,7 +161,7 @@ def _when(source: Source, window: Window | None) -> Iterator[RowCheck]:
                 wrong=mistaken,
                 reason="a time in 1970, as numbers become whose unit was mistaken",
                 do=f"Check the unit (--time-format epoch-s), {_REAL}",
-                everywhere=mistaken if role in source.texts or isinstance(clock, Epoch) else None,
+                everywhere=mistaken,
             )
         moments = () if window is None else (window.start, window.end)
         skipped = clock.skipped(column, moments) if isinstance(clock, LocalStamps) else None
