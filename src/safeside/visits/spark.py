@@ -42,6 +42,7 @@ def in_few_calls() -> Iterator[None]:
         setattr(notes, _NOTED, None)
 
 
+@in_few_calls()
 def count_rows(frame: Any, key: str, name: str) -> Any:
     """How many rows there are for each value of the key: said in few words, each being a call to Java."""
     from pyspark.sql import functions
@@ -53,9 +54,10 @@ def bring_home(answer: Any, key: str | None) -> pl.DataFrame:
     """The rows of a PySpark dataframe, sorted by `key`, in which no value comes twice."""
     from pyspark.sql import functions
 
-    if key is not None:
-        answer = answer.sortWithinPartitions(key)
-    counted = answer.observe(_COUNTED, functions.expr("count(1)"))
+    with in_few_calls():
+        if key is not None:
+            answer = answer.sortWithinPartitions(key)
+        counted = answer.observe(_COUNTED, functions.expr("count(1)"))
     try:
         table = counted.toArrow()
     except EOFError:  # the driver's own machinery went away in the middle of the delivery
