@@ -118,6 +118,7 @@ def contest(folder: Path, ids: str, window: str, turns: int) -> dict[str, Any]:
         "against": base.name,
         "ratio": ratio,
         "memory_ratio": memory,
+        "memory_of_the_list": places.peak,
         "met": ratio <= LIMIT and (memory <= LIMIT or window == "hour"),
         "contestants": {
             name: {"best": t.best, "median": statistics.median(t.seconds), "cpu": min(t.cpu), "peak": t.peak}
@@ -143,6 +144,10 @@ def show(result: dict[str, Any]) -> str:
         f" (at most {LIMIT}): {'met' if result['met'] else 'MISSED'}"
     )
     lines += [f"    {what:<60}{seconds:>8.3f} s" for what, seconds in result["where"].items()]
+    lines.append(
+        f"    {'a process that reads the list of places and no visits':<60}"
+        f"{result['memory_of_the_list'] / 1e6:>8,.0f} MB"
+    )
     return "\n".join(lines)
 
 
