@@ -10,9 +10,9 @@ import typer
 
 from safeside.cli import publish_options as options
 from safeside.cli import visit_options as visit
-from safeside.cli.config import read_config
 from safeside.cli.console import VIOLATION, out, print_json, spinner
-from safeside.visits import Finding, Manifest, Report, Window, check_visits, read_places
+from safeside.cli.gather import gather
+from safeside.visits import Finding, Manifest, Report, VisitFormat, Window, check_visits, read_places
 from safeside.visits.report import amount
 
 
@@ -21,61 +21,33 @@ def register(app: typer.Typer) -> None:
     app.command("check")(check)
 
 
+@gather("declared", visit.declared)
+@gather("manifest", visit.manifest)
 def check(
     visits: visit.Visits,
     places: Annotated[
         Path, typer.Option(help="The public list of places.", rich_help_panel=options.QUESTION)
     ],
+    declared: VisitFormat,
+    manifest: Manifest,
     when: Annotated[
         str | None,
         typer.Option(help="An instant, or an interval A/B, to check too.", rich_help_panel=options.QUESTION),
     ] = None,
     max_places_per_person: options.MaxPlaces = None,
-    columns: visit.Columns = None,
-    timezone: visit.Timezone = None,
-    time_format: visit.TimeFormat = None,
-    hold: visit.Hold = None,
-    radius: visit.Radius = None,
-    h3: visit.H3 = None,
-    stays_at_least: visit.StayMinutes = None,
-    separator: visit.Separator = ",",
     exclude_unknown_places: visit.ExcludeUnknown = False,
-    trust_ids: visit.TrustIds = False,
-    trust_times: visit.TrustTimes = False,
-    trust_places: visit.TrustPlaces = False,
-    trust_coordinates: visit.TrustCoordinates = False,
-    expect_files: visit.ExpectFiles = None,
-    expect_rows: visit.ExpectRows = None,
-    expect_people: visit.ExpectPeople = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Look at visits for everything that would make a count wrong, and say on which lines it is."""
-    config = read_config()
-    zone = timezone or config.timezone
-    declared = visit.visit_format(
-        config,
-        columns=columns,
-        timezone=timezone,
-        time_format=time_format,
-        hold=hold,
-        radius=radius,
-        h3=h3,
-        stays_at_least=stays_at_least,
-        separator=separator,
-        trust_ids=trust_ids,
-        trust_times=trust_times,
-        trust_places=trust_places,
-        trust_coordinates=trust_coordinates,
-    )
     with spinner() as progress:
         report = check_visits(
             visit.given(visits),
             read_places(places),
-            None if when is None else Window.parse(when, zone),
+            None if when is None else Window.parse(when, declared.timezone),
             declared,
             max_places_per_person=max_places_per_person,
             exclude_unknown_places=exclude_unknown_places,
-            manifest=Manifest(files=expect_files, rows=expect_rows, people=expect_people),
+            manifest=manifest,
             progress=progress,
         )
     if as_json:

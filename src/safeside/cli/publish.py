@@ -41,7 +41,7 @@ from safeside.releases.simulate import simulate as simulate_counts
 from safeside.releases.verify import verify as verify_release
 from safeside.releases.withdraw import SUPERSEDE_WARNING, WARNING, read_notice, require_reason
 from safeside.releases.withdraw import withdraw as withdraw_release
-from safeside.visits.format import Manifest
+from safeside.visits.format import Manifest, VisitFormat
 
 
 def register(app: typer.Typer) -> None:
@@ -54,6 +54,8 @@ def register(app: typer.Typer) -> None:
 
 
 @gather("terms", options.terms)
+@gather("declared", visit.declared)
+@gather("manifest", visit.manifest)
 def publish(
     visits: visit.Visits,
     places: Annotated[
@@ -64,22 +66,9 @@ def publish(
     ],
     out_dir: options.Out,
     terms: Terms,
-    columns: visit.Columns = None,
-    timezone: visit.Timezone = None,
-    time_format: visit.TimeFormat = None,
-    hold: visit.Hold = None,
-    radius: visit.Radius = None,
-    h3: visit.H3 = None,
-    stays_at_least: visit.StayMinutes = None,
-    separator: visit.Separator = ",",
+    declared: VisitFormat,
+    manifest: Manifest,
     exclude_unknown_places: visit.ExcludeUnknown = False,
-    trust_ids: visit.TrustIds = False,
-    trust_times: visit.TrustTimes = False,
-    trust_places: visit.TrustPlaces = False,
-    trust_coordinates: visit.TrustCoordinates = False,
-    expect_files: visit.ExpectFiles = None,
-    expect_rows: visit.ExpectRows = None,
-    expect_people: visit.ExpectPeople = None,
     allow_nobody: Annotated[
         bool,
         typer.Option(
@@ -129,21 +118,6 @@ def publish(
         )
     config = read_config()
     asked = replace(terms, policy=policy, people_floor=config.people_floor or PEOPLE_FLOOR, so_far=so_far)
-    form = visit.visit_format(
-        config,
-        columns=columns,
-        timezone=timezone,
-        time_format=time_format,
-        hold=hold,
-        radius=radius,
-        h3=h3,
-        stays_at_least=stays_at_least,
-        separator=separator,
-        trust_ids=trust_ids,
-        trust_times=trust_times,
-        trust_places=trust_places,
-        trust_coordinates=trust_coordinates,
-    )
     with prepare(
         visit.given(visits),
         places=places,
@@ -152,10 +126,10 @@ def publish(
         dataset=required(dataset, config.dataset, "--dataset", "dataset"),
         ledger=required(ledger, config.ledger, "--ledger", "ledger"),
         out=out_dir,
-        visit_format=form,
+        visit_format=declared,
         exclude_unknown_places=exclude_unknown_places,
         allow_nobody=allow_nobody,
-        manifest=Manifest(files=expect_files, rows=expect_rows, people=expect_people),
+        manifest=manifest,
         key=_key(key, config),
         known_on=None if known_on is None else known_on.replace(tzinfo=known_on.tzinfo or UTC),
         supersedes=supersedes,

@@ -6,8 +6,8 @@ from typing import Annotated, Final
 
 import typer
 
-from safeside.cli.config import Config
-from safeside.visits import StayRule, VisitFormat
+from safeside.cli.config import read_config
+from safeside.visits import Manifest, StayRule, VisitFormat
 
 PANEL: Final = "The visits"
 
@@ -88,23 +88,23 @@ def given(visits: list[str]) -> str | list[str]:
     return visits[0] if len(visits) == 1 else visits
 
 
-def visit_format(
-    config: Config,
+def declared(
     *,
-    columns: str | None,
-    timezone: str | None,
-    time_format: str | None,
-    hold: str | None,
-    radius: float | None,
-    h3: int | None,
-    stays_at_least: int | None,
-    separator: str,
-    trust_ids: bool,
-    trust_times: bool,
-    trust_places: bool,
-    trust_coordinates: bool,
+    columns: Columns = None,
+    timezone: Timezone = None,
+    time_format: TimeFormat = None,
+    hold: Hold = None,
+    radius: Radius = None,
+    h3: H3 = None,
+    stays_at_least: StayMinutes = None,
+    separator: Separator = ",",
+    trust_ids: TrustIds = False,
+    trust_times: TrustTimes = False,
+    trust_places: TrustPlaces = False,
+    trust_coordinates: TrustCoordinates = False,
 ) -> VisitFormat:
     """What was said on the command line, and for the rest what safeside.toml says."""
+    config = read_config()
     return VisitFormat(
         columns=columns if columns is not None else dict(config.columns),
         time_format=time_format or config.time_format,
@@ -119,3 +119,13 @@ def visit_format(
         trust_places=trust_places,
         trust_coordinates=trust_coordinates,
     )
+
+
+def manifest(
+    *,
+    expect_files: ExpectFiles = None,
+    expect_rows: ExpectRows = None,
+    expect_people: ExpectPeople = None,
+) -> Manifest:
+    """What somebody who knows the data declares of them."""
+    return Manifest(files=expect_files, rows=expect_rows, people=expect_people)
