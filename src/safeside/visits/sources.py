@@ -126,7 +126,7 @@ def _names(frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) -> list[str]:
     except NarwhalsError:
         raise _same_name() from None
     if len(set(names)) < len(names):
-        raise BadQuestion("Two columns have the same name.", "Rename one of them.")
+        raise _same_name()
     if not all(isinstance(name, str) for name in names):
         raise BadQuestion("The name of a column is not text.", "Rename the columns to text.")
     return names
