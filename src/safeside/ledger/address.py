@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
+from safeside import __version__
 from safeside.errors import LedgerForked
 from safeside.ledger.ledger import Ledger
 from safeside.ledger.store import Store
@@ -27,7 +27,7 @@ def create_ledger(url: str | Path, *, now: datetime | None = None) -> Ledger:
             f'There was a ledger here before: its witness "{store.beside}" is still there.',
             "Restore that ledger from a backup and run `safeside ledger recover`, or choose another place.",
         )
-    return Ledger.create(store, f"safeside {version('safeside')}", now or datetime.now(UTC))
+    return Ledger.create(store, f"safeside {__version__}", now or datetime.now(UTC))
 
 
 def open_ledger(url: str | Path) -> Ledger:

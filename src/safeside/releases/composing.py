@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from importlib.metadata import version
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from safeside import __version__
 from safeside.decisions.states import State
 from safeside.ledger.money import Budget
 from safeside.privacy.guarantee import Unit
@@ -69,7 +69,7 @@ def draft(question: Question, setting: Setting) -> dict[str, Any]:
             "promise": wording.sentences(setting.promise),
             "published": sorted({*setting.published, about(question.window.text, len(question.places))}),
         },
-        "software": {"name": "safeside", "version": version("safeside")},
+        "software": {"name": "safeside", "version": __version__},
         "ledger": None if setting.ledger is None else dict(setting.ledger),
     }
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import io
 import json
-from importlib.metadata import version
 from typing import Final
 
 import polars as pl
 
+from safeside import __version__
 from safeside.decisions.states import State
 from safeside.releases import artefacts, manifest, map_page, pages, statement
 from safeside.releases.answers import CODE
@@ -24,7 +24,7 @@ REQUIRED: Final = frozenset({artefacts.CSV, artefacts.PARQUET, artefacts.GEOJSON
 def same_words(record: Manifest) -> bool:
     """Whether this version of the program made the release: only then can its words be compared with ours."""
     made = record["software"]
-    return bool(made["name"] == "safeside" and made["version"] == version("safeside"))
+    return bool(made["name"] == "safeside" and made["version"] == __version__)
 
 
 def check_contents(release: Release, *, ignore: frozenset[str] = frozenset()) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
+from safeside import __version__
 from safeside.errors import BadQuestion, CannotWrite
 from safeside.progress import Progress, quiet
 from safeside.studies import city, figure1, maps, needed, sparse_counts, varying
@@ -67,12 +67,12 @@ def reproduce(
     done = Reproduction(results=out / "results.json", report=out / "report.html", outcomes=outcomes)
     length = "a quick run, with fewer draws" if quick else "a full run"
     about = (
-        f"safeside {version('safeside')}; {length}; data: {data.source}, {data.people:,} people, "
+        f"safeside {__version__}; {length}; data: {data.source}, {data.people:,} people, "
         f"{data.places:,} places, {data.visits:,} stays over {data.days} days. Noise is seeded, so a run "
         "can be repeated; nothing here is a private release."
     )
     facts = {
-        "software": f"safeside {version('safeside')}",
+        "software": f"safeside {__version__}",
         "data": data.source,
         "people": data.people,
         "places": data.places,
