@@ -37,6 +37,7 @@ from safeside.visits.rowchecks import (
 )
 from safeside.visits.sources import Frame, Source
 from safeside.visits.spark import in_few_calls
+from safeside.visits.sparksql import choose
 from safeside.visits.stays import detect_stays
 from safeside.visits.window import Window
 
@@ -67,6 +68,12 @@ def pairs(source: Source, places: Places, window: Window, progress: Progress) ->
     if movement and not last_only:
         inside = inside & stayed(source)
     frame = source.frame
+    placed = source.roles.where is Form.PLACES
+    if source.engine == "pyspark" and placed and not last_only:
+        place = nw.when(sure).then(nw.col("place")).alias("place")
+        said = choose(frame, inside | doubt, nw.col("person"), place)
+        if said is not None:
+            return said
     if source.engine != "polars":
         # Other engines are asked anew wherever an expression is used; on Spark, asking takes longest.
         frame = frame.with_columns(doubt.alias("doubtful"))
@@ -86,7 +93,7 @@ def pairs(source: Source, places: Places, window: Window, progress: Progress) ->
             merged = _merged(source)
             kept, sure = kept | merged, sure & ~merged
         frame = frame.filter(doubt | kept)
-    if source.roles.where is Form.PLACES:
+    if placed:
         place = nw.when(sure).then(_light(source, nw.col("place"))).alias("place")
         if source.engine == "pyspark":  # where choosing by name takes a tenth of the calls
             return frame.with_columns(place).select("person", "place")
