@@ -33,6 +33,9 @@ _CODES: Final = {
     "Japanese mesh codes": _MESH,
 }
 
+_LETTERED: Final = ("geohashes",)
+"""Of these, codes of digits alone, as plain numbers are, lie in a corner of larger cells and enclose none."""
+
 Wholes = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
@@ -65,6 +68,8 @@ def refuse_codes(ids: pl.Series, latitude: Floats | None, longitude: Floats | No
     _refuse_h3(ids.filter(length == _H3_TEXT_LENGTH), ids.filter(length == _H3_NUMBER_LENGTH))
     few = ids.gather_every(max(1, len(ids) // _BLOCK**3))
     for name, pattern in _CODES.items():
+        if name in _LETTERED and not ids.str.contains("[A-Za-z]").any():
+            continue
         if few.str.contains(pattern).sum() < _LIKELY * len(few):
             continue
         codes = ids.str.contains(pattern)
@@ -84,10 +89,16 @@ def refuse_codes(ids: pl.Series, latitude: Floats | None, longitude: Floats | No
                 )
 
 
+def distinct(values: NDArray[Any]) -> NDArray[Any]:
+    """The values in order, each once; by sorting, which takes less memory than NumPy's own hashing."""
+    ordered = np.sort(values)
+    return ordered[np.append(True, ordered[1:] != ordered[:-1])] if len(ordered) else ordered
+
+
 def enclosed(row: Wholes, column: Wholes) -> int:
     """How many cells have all eight neighbours on the list."""
     width = int(column.max(initial=0)) + 3
-    cell = np.unique(row * width + column)
+    cell = distinct(row * width + column)
     between = cell[1:-1][(cell[2:] - cell[:-2] == 2)]
     both = np.isin(between, between + width, assume_unique=True) & np.isin(
         between, between - width, assume_unique=True

@@ -11,15 +11,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from safeside.errors import NoRoom
-from safeside.visits.cellcodes import enclosed, refuse_codes
+from safeside.visits.cellcodes import distinct, enclosed, refuse_codes
 
 
 def _set(text: str) -> frozenset[str]:
@@ -57,15 +57,16 @@ _WORDS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")
 _SEVERAL: Final = 3
 """So many numbered names are homes; one is a restaurant called Maison 1888."""
 _SHOWN: Final = 5
-_SAME: Final = 7
-"""Decimals of a degree: a centimetre."""
+_SAME: Final = 10**7
+"""Parts of a degree, each a centimetre long: what lies in one part lies on one line."""
 _LINED_UP: Final = 3
 """So many places on one meridian, or parallel, are not there by chance."""
 _TENTH: Final = 10
 _APART: Final = 0.98
+_BLOCK: Final = 1 << 13
 
 Floats = NDArray[np.float64]
-Wholes = NDArray[np.int64]
+Parts = NDArray[np.int32]
 
 
 def require_room(
@@ -104,11 +105,11 @@ def _suspects(values: pl.Series, words: frozenset[str]) -> list[str]:
     parts = sorted({part for word in words for part in word.split("_")}, key=len)
     likely = values.filter(
         values.str.contains_any([*parts, *_ACCENTED], ascii_case_insensitive=True).fill_null(value=False)
-    ).unique(maintain_order=True)
+    )
     piece = "|".join(sorted({*parts, *_ACCENTED, *_OF_SOMEBODY}, key=len, reverse=True))
     code = r"[\p{L}\d]*\d[\p{L}\d]*"
     alone = rf"(?i)^[^\p{{L}}\d]*(?:(?:{piece}|{code}|\p{{L}})(?:[^\p{{L}}\d]+|$))+$"
-    return likely.filter(likely.str.contains(alone)).to_list()
+    return likely.filter(likely.str.contains(alone)).unique(maintain_order=True).to_list()
 
 
 def _said(value: str) -> list[str]:
@@ -138,20 +139,16 @@ def _refuse(column: str, found: list[str], what: str, why: str) -> None:
 
 def _refuse_lattice(latitude: Floats, longitude: Floats) -> None:
     """Refuse points of a lattice that close around one another: they are a map cut into cells, not venues."""
-    north, east = (np.round(each, _SAME) for each in (latitude, longitude))
-    # Each step asks less of the list than the next, and most lists are done with after the first or second.
-    row, in_row = _lines(north)
-    if _TENTH * in_row.sum() < len(north):
-        return
-    column, in_column = _lines(east)
-    lined_up = in_row & in_column
+    north, east = (_in_blocks(_parts_of_a_degree, each) for each in (latitude, longitude))
+    lined_up = _on_a_line(north) & _on_a_line(east)
     if _TENTH * lined_up.sum() < len(north):
         return
-    # Venues whose coordinates were rounded share them; cells of a map do not.
-    if len(np.unique(row * len(row) + column)) < _APART * len(row):
+    in_lines = (each[lined_up] for each in (north, east))
+    rows, columns = (_in_blocks(distinct(each).searchsorted, each) for each in in_lines)
+    if _TENTH * enclosed(rows, columns) < len(north):
         return
-    rows, columns = (np.unique(each[lined_up], return_inverse=True)[1] for each in (row, column))
-    if _TENTH * enclosed(rows, columns) < len(latitude):
+    # Venues whose coordinates were rounded share them; cells of a map do not.
+    if len(distinct(north.astype(np.int64) << 32 | east.view(np.uint32))) < _APART * len(north):
         return
     raise NoRoom(
         "The places lie on a lattice of points that close around each other, as cells that cover an area do.",
@@ -159,7 +156,20 @@ def _refuse_lattice(latitude: Floats, longitude: Floats) -> None:
     )
 
 
-def _lines(degrees: Floats) -> tuple[Wholes, NDArray[np.bool_]]:
-    """For each place the number of its parallel, or meridian, and whether enough others lie on it."""
-    _, line, on_it = np.unique(degrees, return_inverse=True, return_counts=True)
-    return line, on_it[line] >= _LINED_UP
+def _parts_of_a_degree(degrees: Floats) -> Parts:
+    return np.rint(degrees * _SAME).astype(np.int32)
+
+
+def _on_a_line(degrees: Parts) -> NDArray[np.bool_]:
+    """For each place whether enough others lie on its parallel, or meridian."""
+    ordered = np.sort(degrees)
+    lines = ordered[_LINED_UP - 1 :][ordered[_LINED_UP - 1 :] == ordered[: 1 - _LINED_UP]]
+    lines = np.append(
+        lines, np.iinfo(np.int32).max
+    )  # beyond every degree, so that a search always ends on one
+    return _in_blocks(lambda some: lines[lines.searchsorted(some)] == some, degrees)
+
+
+def _in_blocks(work: Callable[[NDArray[Any]], NDArray[Any]], values: NDArray[Any]) -> NDArray[Any]:
+    """The work done a few values at a time, in little memory beside the values."""
+    return np.concatenate([work(some) for some in np.array_split(values, 1 + len(values) // _BLOCK)])
