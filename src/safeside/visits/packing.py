@@ -7,7 +7,6 @@ by side. Whatever does not fit into one number, and whatever is doubtful, is lef
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -78,19 +77,10 @@ def _key(bits: int) -> pl.Expr:
 
 
 def count_keys(keys: pl.Series, bits: int, *, per_person: bool) -> PairCounts:
-    """People per place, from a key for each row."""
-    counts = np.zeros(1 << bits, dtype=np.int64)
-    last, most, run = -1, 0, 0
-    for block in _in_order(keys):
-        fresh = np.empty(len(block), dtype=np.bool_)
-        fresh[0] = block[0] != last
-        np.not_equal(block[1:], block[:-1], out=fresh[1:])
-        distinct = block[fresh]
-        counts += np.bincount(distinct & ((1 << bits) - 1), minlength=1 << bits)
-        if per_person:
-            longest, run = _runs(distinct >> bits, last >> bits, run)
-            most = max(most, longest)
-        last = int(block[-1])
+    """People per place, from a key for each row; in parts, so that never all of the keys are there twice."""
+    counts, most = np.zeros(1 << bits, dtype=np.int64), 0
+    for low, high in pairwise([None, *_cuts(keys, bits), None]):
+        most = max(most, _count_part(_between(keys, low, high), bits, counts, per_person=per_person))
     visited = np.flatnonzero(counts)
     return PairCounts(
         by_place=pl.DataFrame({"place": visited, "people": counts[visited]}),
@@ -98,19 +88,39 @@ def count_keys(keys: pl.Series, bits: int, *, per_person: bool) -> PairCounts:
     )
 
 
-def _in_order(keys: pl.Series) -> Iterator[NDArray[np.int64]]:
-    """The keys in ascending order, a block at a time; sorted in parts, so that never all of them are there
-    twice.
-    """
+def _cuts(keys: pl.Series, bits: int) -> list[int]:
+    """Where to cut the keys into parts of about the same size, each with whole people."""
     some = keys.gather_every(max(1, len(keys) // _SOME)).sort()
-    cuts = sorted({int(some[len(some) * part // _PARTS]) for part in range(1, _PARTS)}) if len(some) else []
-    for low, high in pairwise([None, *cuts, None]):
-        chosen = keys if low is None else keys.filter(keys >= low)
-        chosen = chosen if high is None else chosen.filter(chosen < high)
-        ordered = chosen.sort().to_numpy()
-        del chosen
-        for begin in range(0, len(ordered), _BLOCK):
-            yield ordered[begin : begin + _BLOCK]
+    firsts = (some[len(some) * part // _PARTS] for part in range(1, _PARTS)) if len(some) else ()
+    return sorted({first >> bits << bits for first in firsts})
+
+
+def _between(keys: pl.Series, low: int | None, high: int | None) -> pl.Series:
+    if low is None:
+        return keys if high is None else keys.filter(keys < high)
+    return keys.filter(keys >= low if high is None else (keys >= low) & (keys < high))
+
+
+def _count_part(part: pl.Series, bits: int, counts: NDArray[np.int64], *, per_person: bool) -> int:
+    """Add the people of a part to the counts of their places; the most places of one of them, where asked.
+
+    Looked at in blocks, so that it takes little memory beside the part itself.
+    """
+    ordered = part.sort().to_numpy()
+    del part
+    last, most, run = -1, 0, 0
+    for begin in range(0, len(ordered), _BLOCK):
+        block = ordered[begin : begin + _BLOCK]
+        fresh = np.empty(len(block), dtype=np.bool_)
+        fresh[0] = block[0] != last
+        np.not_equal(block[1:], block[:-1], out=fresh[1:])
+        distinct = block[fresh]
+        np.add.at(counts, distinct & ((1 << bits) - 1), 1)
+        if per_person:
+            longest, run = _runs(distinct >> bits, last >> bits, run)
+            most = max(most, longest)
+        last = int(block[-1])
+    return most
 
 
 def _runs(people: NDArray[np.int64], before: int, run: int) -> tuple[int, int]:
