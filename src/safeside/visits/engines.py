@@ -38,12 +38,12 @@ def collect(
 
 @contextmanager
 def _few_row_groups_ahead() -> Iterator[None]:
-    """Have Polars read two row groups of a local file ahead for each thread, unless its user said otherwise.
+    """Have Polars read one row group of a local file ahead for each thread, unless its user said otherwise.
 
     By itself it reads at least eight, as is right for a distant store; here they only take memory.
     """
     said = os.environ.get(_AHEAD)
-    os.environ.setdefault(_AHEAD, str(2 * pl.thread_pool_size()))
+    os.environ.setdefault(_AHEAD, str(pl.thread_pool_size()))
     try:
         yield
     finally:
