@@ -147,7 +147,7 @@ def test_spark_is_asked_in_few_calls_and_left_as_it_was(
     count_visits(visits, places(), DAY)
     monkeypatch.setattr(JavaClient, "send_command", counted)
     count_visits(visits, places(), DAY)
-    assert 50 < len(calls) < 350
+    assert 50 < len(calls) < 100
     assert is_debugging_enabled()
 
 
