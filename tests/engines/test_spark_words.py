@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from tests.spark import Cluster
 from tests.visits.making import DAY
@@ -140,6 +140,7 @@ def rows(cluster: Cluster) -> DataFrame:
     max_examples=3,
     deadline=None,
     derandomize=True,
+    phases=[Phase.generate],  # a smaller failure would take many more queries
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(questions=st.lists(chosen, min_size=20, max_size=20))
