@@ -1,7 +1,7 @@
 """Distinct people at each listed place: the count that everything published stands on.
 
-Places are compared with the public list after grouping, when there is one row a place, by a join that keeps
-every row: a listed place nobody visited counts zero, a visited place nobody listed stops the work.
+Places are compared with the public list after grouping, when there is one row a place, and never by a join
+that could lose rows: a listed place nobody visited counts zero, a visited place nobody listed stops the work.
 """
 
 from __future__ import annotations
@@ -153,15 +153,13 @@ def require_answerable(source: Source, places: Places, window: Window) -> None:
 
 def align(by_place: pl.DataFrame, places: Places) -> tuple[NDArray[np.int64], list[str]]:
     """Counts in the order of the list, every listed place among them; and the places that are not listed."""
-    listed = places.table.select("place").with_row_index("position")
-    # Whatever was counted is kept, listed or not.
-    counted = by_place.with_columns(pl.col("place").cast(pl.String))
-    found = listed.join(counted, on="place", how="right", maintain_order="right")
-    known = found.drop_nulls("position")
+    found, listed = by_place["place"].cast(pl.String), places.column
+    position = listed.search_sorted(found).clip(0, len(listed) - 1)
+    known = listed.gather(position) == found
     values = np.zeros(len(places), dtype=np.int64)
     # Added, not set: should an engine ever name a place twice, nobody is lost.
-    np.add.at(values, known["position"].to_numpy(), known["people"].to_numpy())
-    return values, found.filter(pl.col("position").is_null())["place"].to_list()
+    np.add.at(values, position.filter(known).to_numpy(), by_place["people"].filter(known).to_numpy())
+    return values, found.filter(~known).to_list()
 
 
 def too_many(most: int | None, limit: int | None, source: Source, window: Window) -> list[Finding]:
