@@ -15,7 +15,7 @@ from safeside.visits.engines import collect
 AHEAD = "POLARS_ROW_GROUP_PREFETCH_SIZE"
 
 
-def seen_while_running(ahead: int | None) -> list[str | None]:
+def seen_while_running() -> list[str | None]:
     """What the setting was while a query ran."""
     seen = []
 
@@ -24,21 +24,20 @@ def seen_while_running(ahead: int | None) -> list[str | None]:
         return rows
 
     frame: nw.LazyFrame[Any] = nw.from_native(pl.LazyFrame({"a": [1]}).map_batches(note))
-    (answer,) = collect([frame], quiet, "Testing", ahead=ahead)
+    (answer,) = collect([frame], quiet, "Testing")
     assert answer["a"].to_list() == [1]
     return seen
 
 
-def test_one_for_each_thread_or_as_many_as_were_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_for_each_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(AHEAD, raising=False)
-    assert set(seen_while_running(None)) == {str(pl.thread_pool_size())}
-    assert set(seen_while_running(1)) == {"1"}
+    assert set(seen_while_running()) == {str(pl.thread_pool_size())}
     assert AHEAD not in os.environ
 
 
 def test_what_the_user_said_stands(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(AHEAD, "7")
-    assert set(seen_while_running(1)) == {"7"}
+    assert set(seen_while_running()) == {"7"}
     assert os.environ[AHEAD] == "7"
 
 

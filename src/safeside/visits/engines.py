@@ -19,22 +19,16 @@ _AHEAD: Final = "POLARS_ROW_GROUP_PREFETCH_SIZE"
 
 
 def collect(
-    queries: list[nw.LazyFrame[Any]],
-    progress: Progress,
-    what: str,
-    *,
-    key: str | None = None,
-    ahead: int | None = None,
+    queries: list[nw.LazyFrame[Any]], progress: Progress, what: str, *, key: str | None = None
 ) -> list[pl.DataFrame]:
     """The answers to some queries on one input; Polars reads the input once for all of them.
 
-    `key` names the column in which, in the answer to the first query, no value may come twice; `ahead` is how
-    many row groups of a file Polars reads ahead, one for each thread if nothing is said.
+    `key` names the column in which, in the answer to the first query, no value may come twice.
     """
     progress(None, what)
     natives = [query.to_native() for query in queries]
     if all(isinstance(native, pl.LazyFrame) for native in natives):
-        with _row_groups_ahead(pl.thread_pool_size() if ahead is None else ahead):
+        with _few_row_groups_ahead():
             if len(natives) == 1:
                 return patiently(lambda: [natives[0].collect(engine="streaming")], progress, what)
             return patiently(lambda: pl.collect_all(natives, engine="streaming"), progress, what)
@@ -43,13 +37,13 @@ def collect(
 
 
 @contextmanager
-def _row_groups_ahead(number: int) -> Iterator[None]:
-    """Have Polars read so many row groups of a file ahead, unless its user said otherwise.
+def _few_row_groups_ahead() -> Iterator[None]:
+    """Have Polars read one row group of a file ahead for each thread, unless its user said otherwise.
 
     By itself it reads at least eight, as is right for a distant store; of a local file they only take memory.
     """
     said = os.environ.get(_AHEAD)
-    os.environ.setdefault(_AHEAD, str(number))
+    os.environ.setdefault(_AHEAD, str(pl.thread_pool_size()))
     try:
         yield
     finally:

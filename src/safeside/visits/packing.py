@@ -52,15 +52,12 @@ def count_packed(
     bits = _place_bits(places)
     if bits is None:
         return None
-    small = (source.rows or 0) <= _SMALL
-    if not small:
+    if (source.rows or 0) > _SMALL:
         # A first look, so that identifiers which never fit do not cost a whole reading of many rows.
         look = source.frame.to_native().head(_LOOK).select(_key(bits)).collect(engine="streaming")
         if look["key"].null_count():
             return None
-    # Few rows are there at once, and what is read of them ahead of time is a large part of all memory.
-    keyed = [nw.from_native(native.select(_key(bits)))]
-    (found,) = collect(keyed, progress, "Counting people", ahead=1 if small else None)
+    (found,) = collect([nw.from_native(native.select(_key(bits)))], progress, "Counting people")
     keys = found.drop_in_place("key")
     return None if keys.null_count() else count_keys(keys, bits, per_person=per_person)
 
