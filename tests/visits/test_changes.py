@@ -8,13 +8,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from tests.visits.making import DAY, places, table, write_csv, write_parquet
 from tests.visits.plain import Stay
 
 from safeside.errors import BadFile
 from safeside.progress import quiet
-from safeside.visits import VisitFormat, check_visits, count_visits, whichfiles
+from safeside.visits import VisitFormat, check_visits, count_visits, read_places, whichfiles
+from safeside.visits import places as listing
 from safeside.visits.sources import open_paths
 
 ROWS = [Stay(who, "bar", DAY.start, DAY.end) for who in ("ana", "ben", "chi")]
@@ -94,6 +96,23 @@ def test_while_the_bytes_are_looked_at(tmp_path: Path) -> None:
     progress = during(lambda: exchange_unseen(path, other), "Reading")
     with pytest.raises(BadFile, match="A file changed while it was read"):
         count_visits(path, places(), DAY, progress=progress)
+
+
+@pytest.mark.parametrize("kind", sorted(WRITE))
+@pytest.mark.parametrize("change", [shrink, exchange, exchange_unseen, edit_unseen, there_and_back])
+def test_a_list_of_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, change: Change) -> None:
+    path = WRITE[kind](pl.DataFrame({"place": ["bar", "gym"]}), tmp_path / f"places.{kind}")
+    other = WRITE[kind](pl.DataFrame({"place": ["pub", "gym"]}), tmp_path / f"other.{kind}")
+    read = listing._read
+
+    def late(*given: Any) -> pl.DataFrame:
+        change(path, other)
+        return read(*given)
+
+    assert len(read_places(path)) == 2
+    monkeypatch.setattr(listing, "_read", late)
+    with pytest.raises(BadFile):
+        read_places(path)
 
 
 @pytest.mark.parametrize("kind", sorted(WRITE))

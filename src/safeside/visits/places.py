@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from safeside.errors import BadFile, BadQuestion
 from safeside.progress import quiet
-from safeside.visits.files import Fingerprint, open_files, shown_separator
+from safeside.visits.files import Fingerprint, Opened, open_files, shown_separator
 from safeside.visits.ids import place_ids
 from safeside.visits.nearby import did_you_mean
 from safeside.visits.report import article, of_a_list, stop_on
@@ -109,7 +109,8 @@ def read_places(
     source: Any, *, columns: dict[str, str] | None = None, separator: str | None = None
 ) -> Places:
     """Read the list of targets from a CSV or Parquet file, a dataframe, or plain identifiers."""
-    table = _table(source, separator)
+    opened = _open(source, separator) if isinstance(source, str | Path) else None
+    table = _table(source) if opened is None else opened.scan()
     there = table.collect_schema().names()
     names = dict(columns or {})
     for role, column in names.items():
@@ -128,15 +129,20 @@ def read_places(
         )
     if ("latitude" in found) != ("longitude" in found):
         raise BadQuestion("The list of places has one of latitude and longitude.", "Give both or neither.")
-    return _places(_read(table, found))
+    read = _read(table, found)
+    if opened is not None:
+        opened.require_unchanged()
+    return _places(read)
 
 
-def _table(source: Any, separator: str | None) -> pl.LazyFrame:
-    if isinstance(source, str | Path):
-        mark = separator if separator is not None else shown_separator(source)
-        opened = open_files(source, mark, Fingerprint(None), quiet)
-        stop_on(of_a_list(opened.findings))
-        return opened.scan()
+def _open(source: str | Path, separator: str | None) -> Opened:
+    mark = separator if separator is not None else shown_separator(source)
+    opened = open_files(source, mark, Fingerprint(None), quiet)
+    stop_on(of_a_list(opened.findings))
+    return opened
+
+
+def _table(source: Any) -> pl.LazyFrame:
     if isinstance(source, list | tuple) and all(isinstance(each, str) for each in source):
         try:
             return pl.LazyFrame({"place": pl.Series(source, dtype=pl.String)})
