@@ -64,6 +64,7 @@ _LINED_UP: Final = 3
 _TENTH: Final = 10
 _APART: Final = 0.98
 _BLOCK: Final = 1 << 13
+"""Places looked at in one go, so that looking takes little memory beside them."""
 
 Floats = NDArray[np.float64]
 Parts = NDArray[np.int32]
@@ -164,12 +165,11 @@ def _on_a_line(degrees: Parts) -> NDArray[np.bool_]:
     """For each place whether enough others lie on its parallel, or meridian."""
     ordered = np.sort(degrees)
     lines = ordered[_LINED_UP - 1 :][ordered[_LINED_UP - 1 :] == ordered[: 1 - _LINED_UP]]
-    lines = np.append(
-        lines, np.iinfo(np.int32).max
-    )  # beyond every degree, so that a search always ends on one
+    # No degree is as large as the last one, so that every search ends on a line.
+    lines = np.append(lines, np.int32(np.iinfo(np.int32).max))
     return _in_blocks(lambda some: lines[lines.searchsorted(some)] == some, degrees)
 
 
 def _in_blocks(work: Callable[[NDArray[Any]], NDArray[Any]], values: NDArray[Any]) -> NDArray[Any]:
-    """The work done a few values at a time, in little memory beside the values."""
+    """The work done on some of the values at a time."""
     return np.concatenate([work(some) for some in np.array_split(values, 1 + len(values) // _BLOCK)])
