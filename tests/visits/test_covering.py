@@ -63,6 +63,19 @@ def net(apart: float, size: float, shape: str, chance: np.random.Generator) -> t
     return x * np.cos(turn) - y * np.sin(turn), x * np.sin(turn) + y * np.cos(turn)
 
 
+def test_places_that_few_others_surround_cover_too() -> None:
+    """Five by five: around those near the corners there are too few to cover a square, and without them the
+    others leave room.
+    """
+    steps = np.arange(-2, 3) * 500.0
+    x, y = (each.ravel() for each in np.meshgrid(steps, steps))
+    found = tight_by_radius(*around(TOKYO, x, y), 300)
+    assert found is not None
+    assert found.place == 12
+    inner = np.abs(x) + np.abs(y) <= 1000
+    assert tight_by_radius(*around(TOKYO, x[inner], y[inner]), 300) is None
+
+
 @given(
     ANYWHERE,
     st.sampled_from([30.0, 50.0, 100.0, 250.0, 700.0]),
