@@ -90,7 +90,16 @@ class TestWords:
 
     @pytest.mark.parametrize(
         "word",
-        ["district", "Ward", "grid cell", "H3", "ZIP code", "district 3", "administrative_area_level_1"],
+        [
+            "district",
+            "Ward",
+            "grid cell",
+            "GridCell",
+            "H3",
+            "ZIP code",
+            "district 3",
+            "administrative_area_level_1",
+        ],
     )
     def test_areas(self, word: str) -> None:
         with pytest.raises(NoRoom, match="areas that tile a map"):

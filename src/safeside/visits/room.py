@@ -79,11 +79,15 @@ def require_room(
     longitude: Floats | None,
 ) -> None:
     """Refuse a list of targets that, by what it says of itself, covers where people always are."""
-    said = {"place": ids, **({} if names is None else {"name": names}), **kinds}
+    said = {
+        "place": _suspects(ids),
+        **({} if names is None else {"name": _suspects(names)}),
+        **{column: values.drop_nulls().to_list() for column, values in kinds.items()},
+    }
     for column, values in said.items():
         rest = _NAMED.get(column, REST)
         areas = AREAS if column in kinds else frozenset[str]()
-        suspects = {value: _said(value) for value in _suspects(values, HOMES | rest | areas)}
+        suspects = {value: _said(value) for value in values}
         homes = [each for each, words in suspects.items() if set() < set(words) - _OF_SOMEBODY <= HOMES]
         if column == "name" and len(homes) < _SEVERAL:
             homes = [each for each in homes if not _numbered(each)]
@@ -101,12 +105,16 @@ def require_room(
         _refuse_lattice(latitude, longitude)
 
 
-def _suspects(values: pl.Series, words: frozenset[str]) -> list[str]:
-    """The values made of nothing but such words, words for a person, numbers, codes and single letters."""
-    parts = sorted({part for word in words for part in word.split("_")}, key=len)
+def _suspects(values: pl.Series) -> list[str]:
+    """The values made of nothing but words for homes and the rest of the world, words for a person, numbers,
+    codes and single letters: a few of many, of which each is then looked at.
+    """
+    parts = sorted({part for word in HOMES | REST | OTHER | UNKNOWN for part in word.split("_")}, key=len)
     likely = values.filter(
         values.str.contains_any([*parts, *_ACCENTED], ascii_case_insensitive=True).fill_null(value=False)
     )
+    if likely.is_empty():
+        return []
     piece = "|".join(sorted({*parts, *_ACCENTED, *_OF_SOMEBODY}, key=len, reverse=True))
     code = r"[\p{L}\d]*\d[\p{L}\d]*"
     alone = rf"(?i)^[^\p{{L}}\d]*(?:(?:{piece}|{code}|\p{{L}})(?:[^\p{{L}}\d]+|$))+$"
