@@ -47,17 +47,19 @@ def count_packed(
     native = pairs.to_native()
     if not isinstance(native, pl.LazyFrame):
         return None
-    if not all(kind.is_integer() for kind in pairs.collect_schema().dtypes()):
+    types = pairs.collect_schema()
+    if not all(kind.is_integer() for kind in types.dtypes()):
         return None
     bits = _place_bits(places)
     if bits is None:
         return None
+    key = _key(bits, types)
     if (source.rows or 0) > _SMALL:
         # A first look, so that identifiers which never fit do not cost a whole reading of many rows.
-        look = source.frame.to_native().head(_LOOK).select(_key(bits)).collect(engine="streaming")
+        look = source.frame.to_native().head(_LOOK).select(key).collect(engine="streaming")
         if look["key"].null_count():
             return None
-    (found,) = collect([nw.from_native(native.select(_key(bits)))], progress, "Counting people")
+    (found,) = collect([nw.from_native(native.select(key))], progress, "Counting people")
     keys = found.drop_in_place("key")
     return None if keys.null_count() else count_keys(keys, bits, per_person=per_person)
 
@@ -69,9 +71,12 @@ def _place_bits(places: Places) -> int | None:
     return bits if bits is not None and bits <= _MOST_PLACE_BITS else None
 
 
-def _key(bits: int) -> pl.Expr:
+def _key(bits: int, types: nw.Schema) -> pl.Expr:
     """Person and place in one number; missing where either is missing or out of range."""
-    person, place = (pl.col(name).cast(pl.Int64, strict=False) for name in ("person", "place"))
+    person, place = (
+        pl.col(name) if types[name] == nw.Int64 else pl.col(name).cast(pl.Int64, strict=False)
+        for name in ("person", "place")
+    )
     fits = (person >= 0) & (person < 1 << (_BITS - bits)) & (place >= 0) & (place < 1 << bits)
     return pl.when(fits).then(person * (1 << bits) + place).alias("key")
 
