@@ -82,7 +82,7 @@ def require_room(
     said = {
         "place": _suspects(ids),
         **({} if names is None else {"name": _suspects(names)}),
-        **{column: values.drop_nulls().to_list() for column, values in kinds.items()},
+        **{column: values.drop_nulls().sort().to_list() for column, values in kinds.items()},
     }
     for column, values in said.items():
         rest = _NAMED.get(column, REST)

@@ -21,6 +21,10 @@ _PLAIN_TEXT: Final = re.compile(r"[A-Za-z0-9 :._-]*")
 """What means itself between quotes, whatever the session's parser makes of anything else."""
 
 
+class _NoWords(NotImplementedError):
+    """Of what could mean something else in another session, and of what nobody here asks."""
+
+
 def choose(visits: nw.LazyFrame[Any], kept: nw.Expr, *columns: nw.Expr) -> nw.LazyFrame[Any] | None:
     """Columns of the rows kept, of a PySpark dataframe; None where there are no words to ask for them."""
     condition, *chosen = [in_words(expression) for expression in (kept, *columns)]
@@ -88,12 +92,12 @@ class _Said:
     def is_in(self, other: Iterable[object]) -> _Said:
         values = [_literal(value) for value in other]
         if not values:
-            raise NotImplementedError
+            raise _NoWords
         return _Said(f"({self.text} IN ({', '.join(values)}))")
 
     def cast(self, dtype: object) -> _Said:
         if dtype != nw.Datetime("us"):
-            raise NotImplementedError
+            raise _NoWords
         return _Said(f"CAST({self.text} AS TIMESTAMP_NTZ)")
 
     def alias(self, name: str) -> _Said:
@@ -111,12 +115,12 @@ class _Words:
 
     def lit(self, value: object, dtype: object) -> _Said:
         if dtype is not None and not (dtype == nw.Date and type(value) is date):
-            raise NotImplementedError
+            raise _NoWords
         return _Said(_literal(value))
 
     def all_horizontal(self, *conditions: _Said, ignore_nulls: bool) -> _Said:
         if ignore_nulls:
-            raise NotImplementedError
+            raise _NoWords
         return _Said(f"({' AND '.join(each.text for each in conditions)})")
 
     def when_then(self, condition: _Said, then: _Said, otherwise: _Said | None = None) -> _Said:
@@ -126,7 +130,7 @@ class _Words:
 
 def _name(column: str) -> str:
     if not _PLAIN_NAME.fullmatch(column):
-        raise NotImplementedError
+        raise _NoWords
     return f"`{column}`"
 
 
@@ -144,4 +148,4 @@ def _literal(value: object) -> str:
         return f"TIMESTAMP_LTZ'{value.astimezone(UTC).replace(tzinfo=None).isoformat(' ')}Z'"
     if type(value) is date:
         return f"DATE'{value.isoformat()}'"
-    raise NotImplementedError
+    raise _NoWords
