@@ -14,7 +14,7 @@ test: check
 	$(BIN)/pytest -n 2 --dist loadgroup
 
 check: .venv/dev.stamp
-	$(BIN)/ruff format --check $(SOURCES)
+	$(BIN)/ruff format --check $(SOURCES) README.md docs
 	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
