@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
 from tests.visits.making import DAY, NOON
 
 from safeside.errors import BadFile
-from safeside.visits import Window, count_visits, packing, read_places
+from safeside.visits import Places, Window, count_visits, packing, read_places, tally
+from safeside.visits.files import Opened
 
 PLACES = read_places([str(number) for number in range(8)])
 WHOLE = [pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64]
@@ -26,11 +28,11 @@ def test_keys_give_people_per_place_and_the_most_places(rows: list[tuple[int, in
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(packing, "_BLOCK", block)
             patch.setattr(packing, "_SOME", some)
-            counted = packing.count_keys(keys, 3, per_person=True)
+            counts, most = packing.count_keys(keys, 3, per_person=True)
         truth = Counter(place for _, place in set(rows))
-        assert dict(counted.by_place.rows()) == dict(truth)
+        assert counts.tolist() == [truth[place] for place in range(8)]
         each = Counter(person for person, _ in set(rows))
-        assert counted.most_places == max(each.values(), default=0)
+        assert most == max(each.values(), default=0)
 
 
 @given(pairs.filter(bool), st.sampled_from(WHOLE), st.sampled_from(WHOLE), st.integers(0, 3))
@@ -46,6 +48,70 @@ def test_whole_numbers_of_any_kind_count_like_sets(
     truth = Counter(where for _, where in set(rows))
     assert counts.values.tolist() == [truth[int(place)] for place in PLACES.ids]
     assert counts.most_places_per_person == max(Counter(who for who, _ in set(rows)).values())
+
+
+WRITTEN = [str, "{:04}".format, "p{:07}".format, "p{}".format, "stay-2 {:02}".format]
+
+
+@given(
+    pairs.filter(bool),
+    st.sampled_from(WRITTEN),
+    st.sampled_from([*WRITTEN, "venue {:x}".format]),
+    st.sampled_from([None, "x1", "p1", "00000", "p00", "1e3", "+1", "１"]),
+)
+@settings(deadline=None)
+def test_numbers_written_as_text_count_like_sets(
+    rows: list[tuple[int, int]],
+    person: Callable[[int], str],
+    place: Callable[[int], str],
+    other: str | None,
+) -> None:
+    """Also where one person is called by something else, wherever the general plan would count that."""
+    named = [(person(who), place(where)) for who, where in rows]
+    named += [] if other is None else [(other, place(3))]
+    frame = _visits(named, pl.String, pl.String)
+    listed = read_places([place(number) for number in range(8)])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tally, "pack", lambda *_: None)
+        truth = _counts_or_complaint(frame, listed)
+    assert _counts_or_complaint(frame, listed) == truth
+    if other is None:
+        people = Counter(where for _, where in set(named))
+        each = Counter(who for who, _ in set(named))
+        assert truth == ([people[where] for where in listed.ids], max(each.values()))
+
+
+def _counts_or_complaint(frame: pl.DataFrame, listed: Places) -> tuple[list[int], int | None] | str:
+    try:
+        counts = count_visits(frame, listed, DAY, max_places_per_person=8)
+    except BadFile as error:
+        return str(error)
+    return counts.values.tolist(), counts.most_places_per_person
+
+
+def test_numbers_written_as_text_are_packed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Not left to the general plan, in files of either kind."""
+    monkeypatch.setattr(tally, "_in_general", None)
+    frame = _visits([(f"p{number:05}", f"s{number % 8}") for number in range(5000)], pl.String, pl.String)
+    frame.write_parquet(tmp_path / "visits.parquet")
+    frame.with_columns(pl.col("start", "end").dt.to_string("%FT%TZ")).write_csv(tmp_path / "visits.csv")
+    listed = read_places([f"s{number}" for number in range(9)])
+    for visits in (frame, tmp_path / "visits.parquet", tmp_path / "visits.csv"):
+        assert count_visits(visits, listed, DAY).values.tolist() == [625] * 8 + [0]
+
+
+def test_rows_that_the_parser_lost_stop_packed_counting_too(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    rows = [f"p{number:05},3,2020-03-03T12:00:00Z,2020-03-03T13:00:00Z" for number in range(50)]
+    (tmp_path / "visits.csv").write_text("\n".join(["person,place,start,end", *rows, ""]))
+    monkeypatch.setattr(tally, "_in_general", None)
+    window = Window.parse("2020-03-03/2020-03-04", "UTC")
+    assert count_visits(tmp_path / "visits.csv", PLACES, window).values.sum() == 50
+    scan = Opened.scan
+    monkeypatch.setattr(Opened, "scan", lambda self, *path: scan(self, *path).head(49))
+    with pytest.raises(BadFile, match="50 rows, and 49 were read"):
+        count_visits(tmp_path / "visits.csv", PLACES, window)
 
 
 def test_the_general_plan_takes_over_in_the_middle_of_the_data() -> None:
@@ -76,12 +142,22 @@ def test_a_doubtful_row_stops_packed_counting_too() -> None:
             count_visits(frame.with_columns(last), PLACES, DAY)
 
 
-def test_places_that_are_not_listed_are_not_lost() -> None:
-    rows = [(1, 3), (2, 9), (3, 900)]
-    frame = _visits(rows, pl.Int64, pl.Int64)
-    with pytest.raises(BadFile, match="2 places are visited and not listed"):
-        count_visits(frame, PLACES, DAY)
-    assert count_visits(frame, PLACES, DAY, exclude_unknown_places=True).values.sum() == 1
+@pytest.mark.parametrize("far", [15, 900])
+def test_places_that_are_not_listed_are_not_lost(far: int) -> None:
+    """Whether there is a counter for their number or not, and whether it is written as text or not."""
+    rows = [(1, 3), (2, 9), (3, far)]
+    for kind, listed in ((pl.Int64, PLACES), (pl.String, PLACES)):
+        frame = _visits(rows, pl.Int64, pl.Int64).with_columns(pl.col("place").cast(kind))
+        with pytest.raises(BadFile, match="2 places are visited and not listed"):
+            count_visits(frame, listed, DAY)
+        assert count_visits(frame, listed, DAY, exclude_unknown_places=True).values.sum() == 1
+
+
+def test_a_listed_place_with_zeros_in_front_is_no_whole_number() -> None:
+    """Visits that name places by whole numbers never name it, whatever its number is."""
+    frame = _visits([(1, 3)], pl.Int64, pl.Int64)
+    with pytest.raises(BadFile, match="1 place is visited and not listed"):
+        count_visits(frame, read_places(["003", "004"]), DAY)
 
 
 def test_one_person_at_two_places_at_an_instant_is_found() -> None:
@@ -98,7 +174,7 @@ def _most(kind: pl.DataType) -> pl.Expr:
 
 
 def _visits(
-    rows: list[tuple[int, int]], person: pl.DataType, place: pl.DataType, window: Window = DAY
+    rows: Sequence[tuple[object, object]], person: pl.DataType, place: pl.DataType, window: Window = DAY
 ) -> pl.DataFrame:
     return pl.DataFrame(
         {

@@ -98,7 +98,9 @@ def distinct(values: NDArray[Any]) -> NDArray[Any]:
 def enclosed(row: Wholes, column: Wholes) -> int:
     """How many cells have all eight neighbours on the list."""
     width = int(column.max(initial=0)) + 3
-    cell = distinct(row * width + column)
+    cell = row * width
+    cell += column
+    cell = distinct(cell)
     between = cell[1:-1][(cell[2:] - cell[:-2] == 2)]
     both = np.isin(between, between + width, assume_unique=True) & np.isin(
         between, between - width, assume_unique=True

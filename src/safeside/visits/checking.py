@@ -22,7 +22,7 @@ from safeside.visits.report import Doubt, Finding, Report, amount
 from safeside.visits.rowchecks import row_checks, touches
 from safeside.visits.saying import describe, exclusions
 from safeside.visits.sources import Source, open_paths, open_visits, reading
-from safeside.visits.tally import most_listed_places, parsed_rows, require_all_rows, run
+from safeside.visits.tally import align, most_listed_places, parsed_rows, require_all_rows, run
 from safeside.visits.window import Window
 
 
@@ -86,7 +86,7 @@ def _survey(
     findings = locate(source, places, window, progress, asked=seen)
     if visited:
         named = visited[0].drop_nulls().with_columns(pl.lit(0).alias("people"))
-        _, unknown = counting.align(named, places)
+        _, unknown = align(named, places)
         unknown = [name for name in unknown if name]
         if unknown and not exclude_unknown:
             findings.append(unknown_places(source, places, unknown, progress))
@@ -102,11 +102,10 @@ def _ask(
     counting.require_answerable(source, places, window)
     tally = run(source, places, window, per_person=True, progress=progress)
     most = tally.most_places
-    _, unknown = counting.align(tally.by_place, places)
-    if unknown and limit is not None and most is not None and most > limit:
+    if tally.unknown and limit is not None and most is not None and most > limit:
         most = most_listed_places(source, places, window, progress)
     findings = counting.too_many(most, limit, source, window)
-    if not tally.by_place.height:
+    if tally.nobody:
         reason = "no visit touches the window"
         do = "Check the window and its time zone; if nobody was anywhere, all counts are zero."
         findings.append(Finding(doubt=Doubt.NOBODY, reason=reason, do=do, stops=False))

@@ -12,7 +12,6 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from safeside.errors import BadQuestion
@@ -87,9 +86,9 @@ def count_visits(
             raise lost_again()
         if tally.odd_ids:
             stop_on(locate(source, places, window, progress))
-        if not tally.by_place.height:
+        if tally.nobody:
             stop_on(_why_nobody(source, places, window, known, progress))
-        values, unknown = align(tally.by_place, places)
+        values, unknown = tally.values, tally.unknown
         if unknown and not exclude_unknown_places:
             stop_on([unknown_places(source, places, unknown, progress)])
         if unknown:
@@ -149,17 +148,6 @@ def require_answerable(source: Source, places: Places, window: Window) -> None:
             "Where a person is at an instant cannot be told from sightings that hold for no time.",
             "Declare how long a sighting holds (--hold 15min), or ask about an interval.",
         )
-
-
-def align(by_place: pl.DataFrame, places: Places) -> tuple[NDArray[np.int64], list[str]]:
-    """Counts in the order of the list, every listed place among them; and the places that are not listed."""
-    found, listed = by_place["place"].cast(pl.String), places.column
-    position = listed.search_sorted(found).clip(0, len(listed) - 1)
-    known = listed.gather(position) == found
-    values = np.zeros(len(places), dtype=np.int64)
-    # Added, not set: should an engine ever name a place twice, nobody is lost.
-    np.add.at(values, position.filter(known).to_numpy(), by_place["people"].filter(known).to_numpy())
-    return values, found.filter(~known).to_list()
 
 
 def too_many(most: int | None, limit: int | None, source: Source, window: Window) -> list[Finding]:

@@ -96,7 +96,7 @@ class _Lines:
 
 
 def _few(lines: _Positions) -> list[int]:
-    return [int(line) for line in np.unique(lines)[:SHOWN]]
+    return [int(line) for line in np.unique(lines)[:SHOWN]] if len(lines) else []
 
 
 def inspect_text(

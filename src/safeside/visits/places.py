@@ -214,7 +214,8 @@ def _places(read: pl.DataFrame) -> Places:
     kinds: dict[str, pl.Series] = {
         kind: read.drop_in_place(kind).unique() for kind in KINDS if kind in read.columns
     }
-    read = read[ids.arg_sort()]
+    if not ids.is_sorted():
+        read = read[ids.arg_sort()]
     if (read["place"].head(-1) == read["place"].tail(-1)).any():
         _require(ids.is_first_distinct(), "place", "is there twice")
     for role in (role for role in _NUMBERS if role in read.columns):

@@ -14,7 +14,9 @@ from datetime import timedelta
 from typing import Final
 
 import narwhals as nw
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from safeside.errors import BadFile
 from safeside.progress import Progress, quiet
@@ -24,7 +26,7 @@ from safeside.visits.format import When
 from safeside.visits.format import Where as Form
 from safeside.visits.geography import assign
 from safeside.visits.ids import NOT_AN_ID, ROUNDED, missing, mixed_zeros
-from safeside.visits.packing import count_packed
+from safeside.visits.packing import pack
 from safeside.visits.places import Places
 from safeside.visits.report import amount
 from safeside.visits.rowchecks import (
@@ -46,12 +48,19 @@ _ODD: Final = f"{ROUNDED}|{NOT_AN_ID}"
 
 @dataclass(frozen=True, kw_only=True)
 class Tally:
-    """What one scan brought back."""
+    """What one scan brought back: counts in the order of the list, and what makes them doubtful."""
 
-    by_place: pl.DataFrame
+    values: NDArray[np.int64]
+    unknown: list[str]
+    """Visited places that are not listed."""
     doubtful: bool
     odd_ids: bool
     most_places: int | None
+
+    @property
+    def nobody(self) -> bool:
+        """Whether nobody was anywhere, listed or not."""
+        return not self.unknown and not self.values.any()
 
 
 @in_few_calls()
@@ -94,7 +103,7 @@ def pairs(source: Source, places: Places, window: Window, progress: Progress) ->
             kept, sure = kept | merged, sure & ~merged
         frame = frame.filter(doubt | kept)
     if placed:
-        place = nw.when(sure).then(_light(source, nw.col("place"))).alias("place")
+        place = nw.when(sure).then(nw.col("place")).alias("place")
         if source.engine == "pyspark":  # where choosing by name takes a tenth of the calls
             return frame.with_columns(place).select("person", "place")
         return frame.select("person", place)
@@ -134,15 +143,6 @@ def _shuffled(source: Source, window: Window) -> bool:
     return isinstance(clock, LocalStamps) and clock.repeats(window.start - held, window.end)
 
 
-def _light(source: Source, place: nw.Expr) -> nw.Expr:
-    """Text that repeats, as numbers: Polars compares pairs in less time and memory."""
-    return (
-        place.cast(nw.Categorical)
-        if source.engine == "polars" and source.types["place"] == nw.String
-        else place
-    )
-
-
 def _assigned(fixes: pl.DataFrame, source: Source, places: Places, progress: Progress) -> Frame:
     """Fixes as pairs; a doubtful fix, which has no latitude, becomes a pair without a place."""
     sure = fixes.drop_nulls("latitude")
@@ -175,12 +175,37 @@ def _pairs_of_stays(
 
 
 def run(source: Source, places: Places, window: Window, *, per_person: bool, progress: Progress) -> Tally:
-    """Run the plan."""
+    """Run the plan: in whole numbers where that is possible, or in general."""
     frame = pairs(source, places, window, progress)
-    packed = count_packed(source, frame, places, per_person=per_person, progress=progress)
-    if packed is not None:
-        return Tally(by_place=packed.by_place, doubtful=False, odd_ids=False, most_places=packed.most_places)
+    return _in_numbers(source, frame, places, per_person=per_person, progress=progress) or _in_general(
+        source, frame, places, per_person=per_person, progress=progress
+    )
+
+
+def _in_numbers(
+    source: Source, frame: Frame, places: Places, *, per_person: bool, progress: Progress
+) -> Tally | None:
+    packed = pack(source, frame, places)
+    if packed is None:
+        return None
+    found = _collect_all([nw.from_native(packed.keys)], source, progress)[0].drop_in_place("key")
+    counted = packed.count(found, per_person=per_person)
+    if counted is None:
+        return None
+    return Tally(
+        values=counted.values,
+        unknown=counted.unknown,
+        doubtful=False,
+        odd_ids=False,
+        most_places=counted.most_places,
+    )
+
+
+def _in_general(
+    source: Source, frame: Frame, places: Places, *, per_person: bool, progress: Progress
+) -> Tally:
     text = source.text_persons
+    frame = _light(frame)
     if text or per_person or str(frame.implementation) != "polars":
         distinct = each_once(frame)
         queries = [_group_text(distinct, source) if text else _group(distinct)]
@@ -191,19 +216,44 @@ def run(source: Source, places: Places, window: Window, *, per_person: bool, pro
         placed = distinct.filter(~nw.col("place").is_null())
         each = placed.group_by("person").agg(nw.len().alias("places"))
         queries.append(each.select(nw.col("places").max()))
-    if source.opened is not None and source.opened.text:
-        queries.append(source.frame.select(parsed_rows()))
-    results = collect(queries, progress, "Counting people", key="place")
-    by_place = results[0]
-    most = None if not per_person else int(results[1]["places"].item() or 0)
-    if "rows" in results[-1].columns:
-        require_all_rows(source, int(results[-1]["rows"].item()))
+    by_place, *most = _collect_all(queries, source, progress)
+    values, unknown = align(by_place.drop_nulls("place"), places)
     return Tally(
-        by_place=by_place.filter(pl.col("place").is_not_null()).select("place", "people"),
+        values=values,
+        unknown=unknown,
         doubtful=bool(by_place["place"].null_count()),
         odd_ids=text and _odd(by_place, source),
-        most_places=most,
+        most_places=int(most[0]["places"].item() or 0) if per_person else None,
     )
+
+
+def _light(frame: Frame) -> Frame:
+    """Text that repeats, as numbers: Polars compares pairs in less time and memory."""
+    polars = isinstance(frame.to_native(), pl.LazyFrame)
+    if polars and frame.collect_schema()["place"] == nw.String:
+        return frame.with_columns(nw.col("place").cast(nw.Categorical))
+    return frame
+
+
+def _collect_all(queries: list[Frame], source: Source, progress: Progress) -> list[pl.DataFrame]:
+    """The answers, if as many rows were read for them as the files hold."""
+    text = source.opened is not None and source.opened.text
+    rows = [source.frame.select(parsed_rows())] if text else []
+    answers = collect([*queries, *rows], progress, "Counting people", key="place")
+    if text:
+        require_all_rows(source, int(answers.pop()["rows"].item()))
+    return answers
+
+
+def align(by_place: pl.DataFrame, places: Places) -> tuple[NDArray[np.int64], list[str]]:
+    """Counts in the order of the list, every listed place among them; and the places that are not listed."""
+    found, listed = by_place["place"].cast(pl.String), places.column
+    position = listed.search_sorted(found).clip(0, len(listed) - 1)
+    known = listed.gather(position) == found
+    values = np.zeros(len(places), dtype=np.int64)
+    # Added, not set: should an engine ever name a place twice, nobody is lost.
+    np.add.at(values, position.filter(known).to_numpy(), by_place["people"].filter(known).to_numpy())
+    return values, found.filter(~known).to_list()
 
 
 def parsed_rows() -> nw.Expr:
