@@ -19,16 +19,22 @@ _AHEAD: Final = "POLARS_ROW_GROUP_PREFETCH_SIZE"
 
 
 def collect(
-    queries: list[nw.LazyFrame[Any]], progress: Progress, what: str, *, key: str | None = None
+    queries: list[nw.LazyFrame[Any]],
+    progress: Progress,
+    what: str,
+    *,
+    key: str | None = None,
+    sparing: bool = False,
 ) -> list[pl.DataFrame]:
     """The answers to some queries on one input; Polars reads the input once for all of them.
 
-    `key` names the column in which, in the answer to the first query, no value may come twice.
+    `key` names the column in which, in the answer to the first query, no value may come twice. `sparing`
+    takes less memory for reading, and a little more time.
     """
     progress(None, what)
     natives = [query.to_native() for query in queries]
     if all(isinstance(native, pl.LazyFrame) for native in natives):
-        with _few_row_groups_ahead():
+        with _few_row_groups_ahead(sparing=sparing):
             if len(natives) == 1:
                 return patiently(lambda: [natives[0].collect(engine="streaming")], progress, what)
             return patiently(lambda: pl.collect_all(natives, engine="streaming"), progress, what)
@@ -37,13 +43,15 @@ def collect(
 
 
 @contextmanager
-def _few_row_groups_ahead() -> Iterator[None]:
-    """Have Polars read one row group of a file ahead for each thread, unless its user said otherwise.
+def _few_row_groups_ahead(*, sparing: bool) -> Iterator[None]:
+    """Have Polars hold one row group of a file for each thread, or for two, unless its user said otherwise.
 
-    By itself it reads at least eight, as is right for a distant store; of a local file they only take memory.
+    By itself it holds at least eight, as is right for a distant store; of a local file they only take memory.
+    Two threads can share one, each decoding other columns of it.
     """
+    threads = pl.thread_pool_size()
     said = os.environ.get(_AHEAD)
-    os.environ.setdefault(_AHEAD, str(pl.thread_pool_size()))
+    os.environ.setdefault(_AHEAD, str(-(-threads // 2) if sparing else threads))
     try:
         yield
     finally:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Mapping
+from itertools import chain
 from typing import Any, Final
 
 import numpy as np
@@ -109,13 +110,14 @@ def _suspects(values: pl.Series) -> list[str]:
     """The values made of nothing but words for homes and the rest of the world, words for a person, numbers,
     codes and single letters: a few of many, of which each is then looked at.
     """
-    parts = sorted({part for word in HOMES | REST | OTHER | UNKNOWN for part in word.split("_")}, key=len)
+    phrases = [word.split("_") for word in (*HOMES, *REST, *OTHER, *UNKNOWN, *_ACCENTED)]
+    longest = sorted({max(parts, key=len) for parts in phrases})
     likely = values.filter(
-        values.str.contains_any([*parts, *_ACCENTED], ascii_case_insensitive=True).fill_null(value=False)
+        values.str.contains_any(longest, ascii_case_insensitive=True).fill_null(value=False)
     )
     if likely.is_empty():
         return []
-    piece = "|".join(sorted({*parts, *_ACCENTED, *_OF_SOMEBODY}, key=len, reverse=True))
+    piece = "|".join(sorted({*chain(*phrases), *_OF_SOMEBODY}, key=len, reverse=True))
     code = r"[\p{L}\d]*\d[\p{L}\d]*"
     alone = rf"(?i)^[^\p{{L}}\d]*(?:(?:{piece}|{code}|\p{{L}})(?:[^\p{{L}}\d]+|$))+$"
     return likely.filter(likely.str.contains(alone)).unique(maintain_order=True).to_list()

@@ -44,6 +44,8 @@ from safeside.visits.stays import detect_stays
 from safeside.visits.window import Window
 
 _ODD: Final = f"{ROUNDED}|{NOT_AN_ID}"
+_WIDE: Final = timedelta(days=1)
+"""What is kept of a window as wide as that takes so much memory that it is worth some time to save some."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,18 +179,24 @@ def _pairs_of_stays(
 def run(source: Source, places: Places, window: Window, *, per_person: bool, progress: Progress) -> Tally:
     """Run the plan: in whole numbers where that is possible, or in general."""
     frame = pairs(source, places, window, progress)
-    return _in_numbers(source, frame, places, per_person=per_person, progress=progress) or _in_general(
-        source, frame, places, per_person=per_person, progress=progress
-    )
+    wide = window.end - window.start >= _WIDE
+    counted = _in_numbers(source, frame, places, wide=wide, per_person=per_person, progress=progress)
+    if counted is not None:
+        return counted
+    # What is kept of a narrow window takes little memory as it is.
+    frame = _light(frame) if wide else frame
+    return _in_general(source, frame, places, per_person=per_person, progress=progress)
 
 
 def _in_numbers(
-    source: Source, frame: Frame, places: Places, *, per_person: bool, progress: Progress
+    source: Source, frame: Frame, places: Places, *, wide: bool, per_person: bool, progress: Progress
 ) -> Tally | None:
     packed = pack(source, frame, places)
     if packed is None:
         return None
-    found = _collect_all([nw.from_native(packed.keys)], source, progress)[0].drop_in_place("key")
+    found = _collect_all([nw.from_native(packed.keys)], source, progress, sparing=wide)[0].drop_in_place(
+        "key"
+    )
     counted = packed.count(found, per_person=per_person)
     if counted is None:
         return None
@@ -205,7 +213,6 @@ def _in_general(
     source: Source, frame: Frame, places: Places, *, per_person: bool, progress: Progress
 ) -> Tally:
     text = source.text_persons
-    frame = _light(frame)
     if text or per_person or str(frame.implementation) != "polars":
         distinct = each_once(frame)
         queries = [_group_text(distinct, source) if text else _group(distinct)]
@@ -235,11 +242,13 @@ def _light(frame: Frame) -> Frame:
     return frame
 
 
-def _collect_all(queries: list[Frame], source: Source, progress: Progress) -> list[pl.DataFrame]:
+def _collect_all(
+    queries: list[Frame], source: Source, progress: Progress, *, sparing: bool = False
+) -> list[pl.DataFrame]:
     """The answers, if as many rows were read for them as the files hold."""
     text = source.opened is not None and source.opened.text
     rows = [source.frame.select(parsed_rows())] if text else []
-    answers = collect([*queries, *rows], progress, "Counting people", key="place")
+    answers = collect([*queries, *rows], progress, "Counting people", key="place", sparing=sparing)
     if text:
         require_all_rows(source, int(answers.pop()["rows"].item()))
     return answers
