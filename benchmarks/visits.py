@@ -175,7 +175,7 @@ def main() -> int:
     parser.add_argument("--visits", type=int, nargs="+", default=[10_000_000, 100_000_000])
     parser.add_argument("--ids", nargs="+", choices=sorted(RAW), default=["integer", "text"])
     parser.add_argument("--window", nargs="+", choices=sorted(WINDOWS), default=["day", "hour"])
-    parser.add_argument("--turns", type=int, default=7)
+    parser.add_argument("--turns", type=int, default=11)
     parser.add_argument("--json", action="store_true", help="print the measurements as JSON")
     asked = parser.parse_args()
     results = []

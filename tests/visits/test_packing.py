@@ -24,11 +24,11 @@ pairs = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 7)), max_size=60)
 @given(pairs)
 def test_keys_give_people_per_place_and_the_most_places(rows: list[tuple[int, int]]) -> None:
     keys = pl.Series([person << 3 | place for person, place in rows], dtype=pl.Int64)
-    for block, some in ((1, 1000), (3, 4), (1 << 18, 1000)):
+    for block, some, parts in ((1, 1000, 8), (3, 4, 3), (1 << 18, 1000, 1)):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(packing, "_BLOCK", block)
             patch.setattr(packing, "_SOME", some)
-            counts, most = packing.count_keys(keys, 3, per_person=True)
+            counts, most = packing.count_keys(keys, 3, per_person=True, parts=parts)
         truth = Counter(place for _, place in set(rows))
         assert counts.tolist() == [truth[place] for place in range(8)]
         each = Counter(person for person, _ in set(rows))

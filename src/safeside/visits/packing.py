@@ -54,11 +54,14 @@ class Packing:
     listed: NDArray[np.int64]
     """The numbers of the listed places."""
 
-    def count(self, keys: pl.Series, *, per_person: bool) -> PairCounts | None:
-        """Count distinct people, from a key for each row; None where a row is for the general plan."""
+    def count(self, keys: pl.Series, *, per_person: bool, sparing: bool) -> PairCounts | None:
+        """Count distinct people, from a key for each row; None where a row is for the general plan.
+
+        `sparing` takes less memory, and a little more time.
+        """
         if keys.null_count():
             return None
-        counts, most = count_keys(keys, self.bits, per_person=per_person)
+        counts, most = count_keys(keys, self.bits, per_person=per_person, parts=_PARTS if sparing else 1)
         values = counts[self.listed]
         counts[self.listed] = 0
         unknown = [self.spelling.text(number) for number in np.flatnonzero(counts).tolist()]
@@ -118,21 +121,21 @@ def _number(name: str, dtype: nw.dtypes.DType, spelling: Spelling | None) -> pl.
     return column if dtype == nw.Int64 else column.cast(pl.Int64, strict=False)
 
 
-def count_keys(keys: pl.Series, bits: int, *, per_person: bool) -> tuple[NDArray[np.int64], int]:
+def count_keys(keys: pl.Series, bits: int, *, per_person: bool, parts: int) -> tuple[NDArray[np.int64], int]:
     """People for each number of a place, and the most places of one person where asked.
 
-    In parts, so that never all of the keys are there twice.
+    With several parts, never all of the keys are there twice.
     """
     counts, most = np.zeros(1 << bits, dtype=np.int64), 0
-    for low, high in pairwise([None, *_cuts(keys, bits), None]):
+    for low, high in pairwise([None, *_cuts(keys, bits, parts), None]):
         most = max(most, _count_part(_between(keys, low, high), bits, counts, per_person=per_person))
     return counts, most
 
 
-def _cuts(keys: pl.Series, bits: int) -> list[int]:
+def _cuts(keys: pl.Series, bits: int, parts: int) -> list[int]:
     """Where to cut the keys into parts of about the same size, each with whole people."""
     some = keys.gather_every(max(1, len(keys) // _SOME)).sort()
-    firsts = (some[len(some) * part // _PARTS] for part in range(1, _PARTS)) if len(some) else ()
+    firsts = (some[len(some) * part // parts] for part in range(1, parts)) if len(some) else ()
     return sorted({first >> bits << bits for first in firsts})
 
 

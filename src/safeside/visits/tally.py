@@ -197,7 +197,7 @@ def _in_numbers(
     found = _collect_all([nw.from_native(packed.keys)], source, progress, sparing=wide)[0].drop_in_place(
         "key"
     )
-    counted = packed.count(found, per_person=per_person)
+    counted = packed.count(found, per_person=per_person, sparing=wide)
     if counted is None:
         return None
     return Tally(
