@@ -99,10 +99,11 @@ def run(name: str, folder: Path, window: str) -> dict[str, Any]:
 
 
 def take_turns(names: tuple[str, ...], folder: Path, window: str, turns: int) -> dict[str, Turns]:
-    """Each contestant once, then each again."""
+    """Each contestant once, then each again, somebody else first."""
     runs: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
-    for _ in range(turns):
-        for name in names:
+    for turn in range(turns):
+        first = turn % len(names)  # whoever follows another finds the machine as that one left it
+        for name in names[first:] + names[:first]:
             runs[name].append(run(name, folder, window))
     return {
         name: Turns(
