@@ -29,7 +29,7 @@ import polars as pl
 from tests.spark import Cluster
 
 from benchmarks._visit_queries import WINDOWS, Pairs, digest
-from benchmarks.visits import PLACES, city
+from benchmarks.visits import PLACES, city, in_turn
 from safeside.visits import VisitFormat, Window, count_visits, read_places
 
 LIMIT = 1.1
@@ -86,9 +86,7 @@ def take_turns(contestants: dict[str, Query], turns: int | None) -> dict[str, li
         seconds = {name: [] for name in contestants}
         for turn in rounds(*counted):
             counts = set()
-            names = list(contestants)
-            first = turn % len(names)  # whoever follows another finds the machine as that one left it
-            for name in names[first:] + names[:first]:
+            for name in in_turn(list(contestants), turn):
                 begin = time.perf_counter()
                 result = contestants[name]()
                 seconds[name].append(time.perf_counter() - begin)

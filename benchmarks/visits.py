@@ -19,6 +19,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -98,12 +99,17 @@ def run(name: str, folder: Path, window: str) -> dict[str, Any]:
     return answer
 
 
+def in_turn(names: Sequence[str], turn: int) -> Sequence[str]:
+    """Somebody else first each time: whoever follows another finds the machine as that one left it."""
+    first = turn % len(names)
+    return [*names[first:], *names[:first]]
+
+
 def take_turns(names: tuple[str, ...], folder: Path, window: str, turns: int) -> dict[str, Turns]:
     """Each contestant once, then each again, somebody else first."""
     runs: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
     for turn in range(turns):
-        first = turn % len(names)  # whoever follows another finds the machine as that one left it
-        for name in names[first:] + names[:first]:
+        for name in in_turn(names, turn):
             runs[name].append(run(name, folder, window))
     return {
         name: Turns(

@@ -56,7 +56,7 @@ WRITTEN = [str, "{:04}".format, "p{:07}".format, "p{}".format, "stay-2 {:02}".fo
 @given(
     pairs.filter(bool),
     st.sampled_from(WRITTEN),
-    st.sampled_from([*WRITTEN, "venue {:x}".format]),
+    st.sampled_from([*WRITTEN, lambda n: f"venue {'abcdefgh'[n]}"]),
     st.sampled_from([None, "x1", "p1", "00000", "p00", "1e3", "+1", "１"]),
 )
 @settings(deadline=None)
@@ -98,6 +98,22 @@ def test_numbers_written_as_text_are_packed(monkeypatch: pytest.MonkeyPatch, tmp
     listed = read_places([f"s{number}" for number in range(9)])
     for visits in (frame, tmp_path / "visits.parquet", tmp_path / "visits.csv"):
         assert count_visits(visits, listed, DAY).values.tolist() == [625] * 8 + [0]
+
+
+def test_memory_is_saved_where_a_window_is_wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[bool] = []
+
+    def count(self: packing.Packing, keys: pl.Series, *, per_person: bool, sparing: bool) -> object:
+        asked.append(sparing)
+        return counted(self, keys, per_person=per_person, sparing=sparing)
+
+    counted = packing.Packing.count
+    monkeypatch.setattr(packing.Packing, "count", count)
+    rows = [(number, number % 8) for number in range(16)]
+    for window in (DAY, NOON):
+        visits = _visits(rows, pl.Int64, pl.Int64, window=window)
+        assert count_visits(visits, PLACES, window).values.tolist() == [2] * 8
+    assert asked == [True, False]
 
 
 def test_rows_that_the_parser_lost_stop_packed_counting_too(
@@ -146,11 +162,11 @@ def test_a_doubtful_row_stops_packed_counting_too() -> None:
 def test_places_that_are_not_listed_are_not_lost(far: int) -> None:
     """Whether there is a counter for their number or not, and whether it is written as text or not."""
     rows = [(1, 3), (2, 9), (3, far)]
-    for kind, listed in ((pl.Int64, PLACES), (pl.String, PLACES)):
+    for kind in (pl.Int64, pl.String):
         frame = _visits(rows, pl.Int64, pl.Int64).with_columns(pl.col("place").cast(kind))
         with pytest.raises(BadFile, match="2 places are visited and not listed"):
-            count_visits(frame, listed, DAY)
-        assert count_visits(frame, listed, DAY, exclude_unknown_places=True).values.sum() == 1
+            count_visits(frame, PLACES, DAY)
+        assert count_visits(frame, PLACES, DAY, exclude_unknown_places=True).values.sum() == 1
 
 
 def test_a_listed_place_with_zeros_in_front_is_no_whole_number() -> None:

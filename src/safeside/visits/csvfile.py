@@ -96,6 +96,7 @@ class _Lines:
 
 
 def _few(lines: _Positions) -> list[int]:
+    # Most files have none, and to look for distinct ones NumPy loads more of itself.
     return [int(line) for line in np.unique(lines)[:SHOWN]] if len(lines) else []
 
 

@@ -33,17 +33,6 @@ _BLOCK: Final = 1 << 18
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairCounts:
-    """People at each listed place, the visited places that are not listed, and the most places of one person
-    where asked.
-    """
-
-    values: NDArray[np.int64]
-    unknown: list[str]
-    most_places: int | None
-
-
-@dataclass(frozen=True, kw_only=True)
 class Packing:
     """How a person and a place go into one number: the place into its last bits."""
 
@@ -54,18 +43,16 @@ class Packing:
     listed: NDArray[np.int64]
     """The numbers of the listed places."""
 
-    def count(self, keys: pl.Series, *, per_person: bool, sparing: bool) -> PairCounts | None:
-        """Count distinct people, from a key for each row; None where a row is for the general plan.
-
-        `sparing` takes less memory, and a little more time.
+    def count(
+        self, keys: pl.Series, *, per_person: bool, sparing: bool
+    ) -> tuple[NDArray[np.int64], list[str], int]:
+        """People at each listed place, visited places that are not listed, and the most places of one person
+        where asked; from a key for each row, none missing. `sparing` takes less memory, and more time.
         """
-        if keys.null_count():
-            return None
         counts, most = count_keys(keys, self.bits, per_person=per_person, parts=_PARTS if sparing else 1)
         values = counts[self.listed]
         counts[self.listed] = 0
-        unknown = [self.spelling.text(number) for number in np.flatnonzero(counts).tolist()]
-        return PairCounts(values=values, unknown=unknown, most_places=most if per_person else None)
+        return values, [self.spelling.text(number) for number in np.flatnonzero(counts).tolist()], most
 
 
 def pack(source: Source, pairs: Frame, places: Places) -> Packing | None:

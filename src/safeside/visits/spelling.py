@@ -1,7 +1,7 @@
 """Numbers that were written as text: p000123, 0042, 17. They can be counted as the numbers they are.
 
-Identifiers in a CSV file are always text, and so are those with zeros in front. Most are numbers all the
-same, each written in one way only: then two of them are equal where their numbers are, and only there.
+Identifiers in a CSV file are always text, and so are those with zeros in front. Often they are numbers
+all the same, each written in one way only: then two are equal where their numbers are, and only there.
 """
 
 from __future__ import annotations

@@ -194,18 +194,17 @@ def _in_numbers(
     packed = pack(source, frame, places)
     if packed is None:
         return None
-    found = _collect_all([nw.from_native(packed.keys)], source, progress, sparing=wide)[0].drop_in_place(
-        "key"
-    )
-    counted = packed.count(found, per_person=per_person, sparing=wide)
-    if counted is None:
+    (found,) = _collect_all([nw.from_native(packed.keys)], source, progress, sparing=wide)
+    keys = found.drop_in_place("key")
+    if keys.null_count():
         return None
+    values, unknown, most = packed.count(keys, per_person=per_person, sparing=wide)
     return Tally(
-        values=counted.values,
-        unknown=counted.unknown,
+        values=values,
+        unknown=unknown,
         doubtful=False,
         odd_ids=False,
-        most_places=counted.most_places,
+        most_places=most if per_person else None,
     )
 
 
