@@ -21,6 +21,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -100,13 +101,13 @@ def run(name: str, folder: Path, window: str) -> dict[str, Any]:
 
 
 def in_turn(names: Sequence[str], turn: int) -> Sequence[str]:
-    """Somebody else first each time: whoever follows another finds the machine as that one left it."""
-    first = turn % len(names)
-    return [*names[first:], *names[:first]]
+    """Another order each time: whoever follows another finds the machine as that one left it."""
+    orders = list(permutations(names))
+    return orders[turn % len(orders)]
 
 
 def take_turns(names: tuple[str, ...], folder: Path, window: str, turns: int) -> dict[str, Turns]:
-    """Each contestant once, then each again, somebody else first."""
+    """Each contestant once, then each again, in another order."""
     runs: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
     for turn in range(turns):
         for name in in_turn(names, turn):
@@ -182,7 +183,7 @@ def main() -> int:
     parser.add_argument("--visits", type=int, nargs="+", default=[10_000_000, 100_000_000])
     parser.add_argument("--ids", nargs="+", choices=sorted(RAW), default=["integer", "text"])
     parser.add_argument("--window", nargs="+", choices=sorted(WINDOWS), default=["day", "hour"])
-    parser.add_argument("--turns", type=int, default=11)
+    parser.add_argument("--turns", type=int, default=12)
     parser.add_argument("--json", action="store_true", help="print the measurements as JSON")
     asked = parser.parse_args()
     results = []

@@ -33,6 +33,7 @@ from safeside.visits.rowchecks import (
     doubtful,
     doubtful_if_counted,
     doubtful_in_window,
+    elsewhere,
     row_checks,
     stayed,
     touches,
@@ -85,7 +86,11 @@ def pairs(source: Source, places: Places, window: Window, progress: Progress) ->
         said = choose(frame, inside | doubt, nw.col("person"), place)
         if said is not None:
             return said
-    if source.engine != "polars":
+    far = elsewhere(source, window) if source.engine == "polars" else None
+    if far is not None:
+        # A few questions of every row while a file is read, and all of them of the few rows that are left.
+        frame = frame.filter(~far)
+    if far is not None or source.engine != "polars":
         # Other engines are asked anew wherever an expression is used; on Spark, asking takes longest.
         frame = frame.with_columns(doubt.alias("doubtful"))
         doubt = nw.col("doubtful")
