@@ -80,9 +80,8 @@ class Stamps:
 
     dtype: nw.Datetime
     polars: bool
-    """Polars has a tz database of its own, which need not agree with Python's: it is given moments in UTC,
-    and only told to call them by the column's zone. So the column stays as it is, and a filter on it is
-    applied while a file is read.
+    """Polars has a tz database of its own, which need not agree with Python's: it is given moments as the
+    numbers that it holds them in, whatever the zone.
     """
     spark: bool = False
     """PySpark reads a naive moment on the clock of this process and shows it on that of its session: it is
@@ -94,6 +93,8 @@ class Stamps:
         unit = str(self.dtype.time_unit)
         whole, exact = _ticks(moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment, unit)
         whole += up and not exact
+        if self.polars:
+            return nw.lit(whole, dtype=self.dtype)
         micros = whole * PER_SECOND["us"] // PER_SECOND[unit]
         at, zone = _EPOCH + micros * _MICROSECOND, self.dtype.time_zone
         if self.spark:
@@ -101,9 +102,6 @@ class Stamps:
             return nw.lit(naive).cast(self.dtype) if zone is None else nw.lit(at)
         if zone is None:
             return nw.lit(at.replace(tzinfo=None), dtype=self.dtype)
-        if self.polars:
-            utc = nw.Datetime(self.dtype.time_unit, "UTC")
-            return nw.lit(at, dtype=utc).dt.convert_time_zone(zone)
         return nw.lit(at.astimezone(zone_of(zone)), dtype=self.dtype)
 
     def before(self, column: nw.Expr, moment: datetime) -> nw.Expr:
