@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import product
 
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.visits.making import DAY, NOON, places
 
-from safeside.visits import VisitFormat, Window
+from safeside.errors import BadFile
+from safeside.visits import VisitFormat, Window, count_visits, tally
 from safeside.visits.rowchecks import doubtful, elsewhere, row_checks, touches
 from safeside.visits.sources import open_visits
 
@@ -77,6 +81,28 @@ def test_ordinary_rows_of_other_days_are_elsewhere(kind: str) -> None:
     told = elsewhere(source, DAY)
     assert told is not None
     assert source.frame.select(told.alias("told")).collect()["told"].to_list() == [True, True]
+
+
+@given(st.data())
+@settings(deadline=None)
+def test_counts_and_complaints_are_the_same_without_it(data: st.DataObject) -> None:
+    window = data.draw(st.sampled_from(list(WINDOWS.values())))
+    moments = st.sampled_from(_moments(window))
+    times = data.draw(st.lists(st.tuples(moments, moments), min_size=1, max_size=3))
+    frame, declared = _frame(data.draw(st.sampled_from(KINDS)), times)
+    frame = frame.with_columns(person=pl.int_range(pl.len()))
+    declared = replace(declared, trust_times=data.draw(st.booleans()))
+    said = _said(frame, window, declared)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tally, "elsewhere", lambda *_: None)
+        assert _said(frame, window, declared) == said
+
+
+def _said(frame: pl.DataFrame, window: Window, declared: VisitFormat) -> list[int] | str:
+    try:
+        return count_visits(frame, places(), window, declared).values.tolist()
+    except BadFile as error:
+        return str(error)
 
 
 @pytest.mark.parametrize("end", [pl.Datetime("ms", "Asia/Tokyo"), pl.Datetime("ns", "Asia/Tokyo")])

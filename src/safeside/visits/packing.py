@@ -28,8 +28,8 @@ _SMALL: Final = 1 << 24
 _LOOK: Final = 1000
 _PARTS: Final = 8
 _SOME: Final = 1000
-_BLOCK: Final = 1 << 18
-"""Keys looked at in one go, so that counting takes little memory beside them."""
+_BLOCK: Final = 1 << 15
+"""Keys looked at in one go: so few that what is made of them stays in the cache, in memory already used."""
 
 
 @dataclass(frozen=True, kw_only=True)
