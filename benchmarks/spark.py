@@ -136,7 +136,7 @@ def main() -> int:
     """1 if the ratio was missed."""
     parser = argparse.ArgumentParser(description="Counting people per place on Spark.")
     parser.add_argument("--visits", type=int, nargs="+", default=[10_000_000, 100_000_000])
-    parser.add_argument("--window", nargs="+", choices=sorted(WINDOWS), default=["day", "week"])
+    parser.add_argument("--window", nargs="+", choices=sorted(WINDOWS), default=["day"])
     parser.add_argument("--turns", type=int, help="counted turns of each; else 5 to 40")
     parser.add_argument("--json", action="store_true", help="print the measurements as JSON")
     asked = parser.parse_args()

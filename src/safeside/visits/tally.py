@@ -91,7 +91,8 @@ def pairs(source: Source, places: Places, window: Window, progress: Progress) ->
         # A few questions of every row while a file is read, and all of them of the few rows that are left.
         frame = frame.filter(~far)
     if far is not None or source.engine != "polars":
-        # Other engines are asked anew wherever an expression is used; on Spark, asking takes longest.
+        # As a column: Polars would else ask it along with the few, and others anew wherever it is used; on
+        # Spark, asking takes longest.
         frame = frame.with_columns(doubt.alias("doubtful"))
         doubt = nw.col("doubtful")
         sure = ~(doubt | doubtful_if_counted(checks))
