@@ -1,10 +1,11 @@
 """People per place on Spark, every row checked, against raw Spark's distinct count of the same data.
 
-    python -m benchmarks.spark [--visits 10000000 100000000] [--json]
+    python -m benchmarks.spark [--visits 10000000 100000000] [--window day week] [--json]
 
-The data are those of `benchmarks.visits`. A small cluster, two workers with an executor each, is started for
-it; all queries are built anew each time and take turns in one session, after turns that are not counted,
-because a Java machine becomes faster as it goes. All bring their counts to the driver as Arrow batches.
+The data are those of `benchmarks.visits`, the window is one day unless others are named. A small cluster,
+two workers with an executor each, is started for it; all queries are built anew each time and take turns in
+one session, after turns that are not counted, because a Java machine becomes faster as it goes. All bring
+their counts to the driver as Arrow batches.
 
 Compared are the *best* turns, with the faster of two raw queries. Whatever else the machine does can only
 make a turn slower, and slow spells hit everybody, since turns alternate: the best of several is what the work

@@ -21,7 +21,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import cycle, islice, permutations
 from pathlib import Path
 from typing import Any
 
@@ -102,8 +102,7 @@ def run(name: str, folder: Path, window: str) -> dict[str, Any]:
 
 def in_turn(names: Sequence[str], turn: int) -> Sequence[str]:
     """Another order each time: whoever follows another finds the machine as that one left it."""
-    orders = list(permutations(names))
-    return orders[turn % len(orders)]
+    return next(islice(cycle(permutations(names)), turn, None))
 
 
 def take_turns(names: tuple[str, ...], folder: Path, window: str, turns: int) -> dict[str, Turns]:

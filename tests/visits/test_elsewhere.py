@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import product
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -21,6 +22,7 @@ from safeside.visits.sources import open_visits
 WINDOWS = {
     "day": DAY,
     "instant": NOON,
+    "between two seconds": Window.parse("2024-03-03T12:00:00.25Z/2024-03-03T12:00:07.75Z"),
     "within 1970": Window.parse("1970-03-01T00:00Z/1970-03-01T01:00Z"),
     "over the end of 1970": Window.parse("1970-12-31T00:00Z/1971-01-03T00:00Z"),
     "before 1970": Window.parse("1950-03-01T00:00Z/1950-03-02T00:00Z"),
@@ -68,6 +70,21 @@ def test_no_row_that_matters_is_elsewhere(kind: str, window: Window) -> None:
     assert not dropped["matters"].any()
     assert not dropped["matters"].null_count()
     assert dropped.height
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_same_rows_are_left_while_a_file_is_read(kind: str, tmp_path: Path) -> None:
+    frame, declared = _rows(kind, DAY)
+    frame = frame.with_columns(person=pl.int_range(pl.len()))
+    frame.write_parquet(tmp_path / "visits.parquet", row_group_size=100)
+    left = []
+    for visits in (frame, pl.scan_parquet(tmp_path / "visits.parquet")):
+        source = open_visits(visits, None, declared)
+        told = elsewhere(source, DAY)
+        assert told is not None
+        left.append(source.frame.filter(~told).select("person").collect()["person"].to_list())
+    assert left[0] == left[1]
+    assert 0 < len(left[0]) < frame.height
 
 
 @pytest.mark.parametrize("kind", KINDS)
