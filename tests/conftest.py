@@ -1,5 +1,6 @@
-"""What every test shares: a terminal of one width, so that tables break lines in one place; and, among
-workers, that tests which need the same server run on one of them.
+"""What every test shares: a terminal of one width, so that tables break lines in one place; hypothesis
+without clocks, so that a busy machine fails no test; and, among workers, that tests which need the same
+server run on one of them.
 """
 
 from __future__ import annotations
@@ -8,8 +9,11 @@ import os
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 os.environ["COLUMNS"] = "120"
+settings.register_profile("no-clocks", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("no-clocks")
 
 
 @pytest.hookimpl(trylast=True)

@@ -55,7 +55,7 @@ def every_set(law: dict[int, Fraction], other: dict[int, Fraction]) -> list[tupl
 
 
 @given(distributions(), distributions())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_pure_is_the_largest_ratio_over_all_sets(
     here: dict[int, Fraction], there: dict[int, Fraction]
 ) -> None:
@@ -70,7 +70,7 @@ def test_pure_is_the_largest_ratio_over_all_sets(
 
 
 @given(distributions(), distributions(), st.fractions(0, 2, max_denominator=20))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_excess_is_the_largest_difference_over_all_sets(
     here: dict[int, Fraction], there: dict[int, Fraction], epsilon: Fraction
 ) -> None:
@@ -80,7 +80,7 @@ def test_excess_is_the_largest_difference_over_all_sets(
 
 
 @given(distributions(), distributions(), st.sampled_from([Fraction(1, 100), Fraction(1, 7), Fraction(1, 3)]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_approximate_is_the_least_that_every_set_allows(
     here: dict[int, Fraction], there: dict[int, Fraction], delta: Fraction
 ) -> None:
@@ -98,7 +98,7 @@ def test_approximate_is_the_least_that_every_set_allows(
 
 
 @given(distributions(3), distributions(3), distributions(2), distributions(2))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_independent_answers_multiply_as_their_joint_table_does(
     a: dict[int, Fraction], b: dict[int, Fraction], c: dict[int, Fraction], d: dict[int, Fraction]
 ) -> None:

@@ -47,7 +47,7 @@ def everywhere(frame: pl.DataFrame, *, files: bool = True) -> Iterator[tuple[str
 
 
 @given(stays, st.sampled_from(["UTC", "Asia/Tokyo", "America/New_York"]))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_stays_in_an_interval(rows: list[Stay], zone: str) -> None:
     truth = plain.count(rows, PLACES, DAY)
     for name, visits in everywhere(table(rows, zone=zone)):
@@ -55,7 +55,7 @@ def test_stays_in_an_interval(rows: list[Stay], zone: str) -> None:
 
 
 @given(stays)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_stays_at_an_instant(rows: list[Stay]) -> None:
     """Where somebody is at two places, every engine stops; elsewhere all agree."""
     truth = plain.count(rows, PLACES, NOON)
@@ -73,7 +73,7 @@ def test_stays_at_an_instant(rows: list[Stay]) -> None:
 
 
 @given(sightings, st.sampled_from([timedelta(minutes=15), timedelta(hours=5), timedelta(days=2)]))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_sightings(rows: list[tuple[object, str, Any]], hold: timedelta) -> None:
     frame = pl.DataFrame(rows, schema=["person", "place", "time"], orient="row")
     declared = VisitFormat(hold=hold)
@@ -85,7 +85,7 @@ def test_sightings(rows: list[tuple[object, str, Any]], hold: timedelta) -> None
 
 
 @given(st.lists(st.tuples(people, st.sampled_from(PLACES), st.integers(-3, 3)), min_size=1, max_size=20))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_dates(rows: list[tuple[object, str, int]]) -> None:
     dated = [(who, where, date(2024, 3, 3) + timedelta(days=by)) for who, where, by in rows]
     frame = pl.DataFrame(dated, schema=["person", "place", "date"], orient="row")
@@ -96,7 +96,7 @@ def test_dates(rows: list[tuple[object, str, int]]) -> None:
 
 
 @given(stays)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_naive_times_on_a_declared_clock(rows: list[Stay]) -> None:
     frame = table(rows, zone="Asia/Tokyo").with_columns(pl.col("start", "end").dt.replace_time_zone(None))
     truth = plain.count(rows, PLACES, DAY)
@@ -107,7 +107,7 @@ def test_naive_times_on_a_declared_clock(rows: list[Stay]) -> None:
 
 
 @given(st.data())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_the_hour_that_happens_twice_loses_nobody(data: st.DataObject) -> None:
     """Naive times around a change of clocks: counted wherever they may belong, on all engines alike."""
     zone = "Europe/Berlin"
@@ -254,7 +254,7 @@ def test_excluded_places_do_not_count_towards_the_declared_most(engine: str) -> 
         max_size=15,
     )
 )
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_movement_records(rows: list[tuple[str, str | None, int, str]]) -> None:
     """Visited means STAY with a listed place; a later MOVE ends a stay at an instant."""
     seen = [

@@ -69,9 +69,8 @@ def test_spark_counts_the_city_as_files_are_counted(
 
 _FEW = settings(
     max_examples=10,
-    deadline=None,
     derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
 

@@ -138,7 +138,6 @@ def rows(cluster: Cluster) -> DataFrame:
 @pytest.mark.parametrize("changes", SETTINGS.values(), ids=SETTINGS)
 @settings(
     max_examples=3,
-    deadline=None,
     derandomize=True,
     phases=[Phase.generate],  # a smaller failure would take many more queries
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],

@@ -299,9 +299,7 @@ class LedgerMachine(RuleBasedStateMachine):
             assert other.verify() == self.ledger.head.number
 
 
-BOUNDS = settings(
-    max_examples=100, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
-)
+BOUNDS = settings(max_examples=100, stateful_step_count=25, suppress_health_check=list(HealthCheck))
 
 
 def test_the_ledger_in_a_file_is_what_the_model_says(tmp_path: Path, state: Path) -> None:

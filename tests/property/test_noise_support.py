@@ -25,7 +25,7 @@ rates = st.one_of(
     st.sampled_from([Fraction(1, 10**6), Fraction(50), Fraction(1, 150), Fraction(1, 151)]),
 )
 counts = st.integers(-(2**40), 2**40)
-slow = settings(deadline=None, max_examples=60)
+slow = settings(max_examples=60)
 
 
 @slow
@@ -54,7 +54,7 @@ def test_two_sided_noise_goes_both_ways_wherever_that_is_likely(rate: Fraction) 
         assert drawn.min() < 0 < drawn.max()
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(
     rate=st.fractions(min_value=Fraction(1, 150), max_value=50, max_denominator=1000),
     bits=st.integers(0, 2**EXTRA - 1),
@@ -63,7 +63,7 @@ def test_a_draw_is_the_exact_inversion_of_its_bits(rate: Fraction, bits: int) ->
     check_inversion(rate, bits)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(
     rate=st.sampled_from([Fraction(1, 100), Fraction(1, 10), Fraction(1), Fraction(7, 2)]),
     k=st.integers(1, 40),

@@ -86,7 +86,7 @@ def read_time(text: str) -> datetime:
 
 
 @given(stays, st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_damaged_text(rows: list[Stay], data: st.DataObject) -> None:
     with tempfile.TemporaryDirectory() as directory:
         path = write_csv(table(rows), Path(directory) / "visits.csv")
@@ -197,7 +197,7 @@ def test_damaged_tables(tmp_path: Path) -> None:
 
 
 @given(stays, st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_statistics_are_not_believed(rows: list[Stay], data: st.DataObject) -> None:
     """A row group whose statistics lie is read all the same: they are a claim, the rows are the data."""
     sink = io.BytesIO()

@@ -60,7 +60,7 @@ def test_a_wrong_side_would_be_seen() -> None:
 def test_ageo_is_never_on_the_wrong_side() -> None:
     drawn = 0
 
-    @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
     @given(
         epsilon=epsilons, sensitivity=sensitivities, pattern=patterns, alpha=st.sampled_from([None, "0.01"])
     )
@@ -78,7 +78,7 @@ def test_ageo_is_never_on_the_wrong_side() -> None:
     assert drawn >= ENOUGH
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15, suppress_health_check=list(HealthCheck))
 @given(epsilon=epsilons, sensitivity=sensitivities, pattern=patterns)
 def test_increasing_counts_are_never_overstated(
     epsilon: Fraction, sensitivity: int, pattern: list[tuple[int, int]]
@@ -91,7 +91,7 @@ def test_increasing_counts_are_never_overstated(
     assert not (said & (counts <= limits)).any()
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=20, suppress_health_check=list(HealthCheck))
 @given(
     epsilon=epsilons,
     pattern=patterns,
@@ -113,7 +113,7 @@ def test_quiet_is_never_wrong(
         assert not ((states == State.AT_MOST) & (counts > limits)).any()
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15, suppress_health_check=list(HealthCheck))
 @given(epsilon=epsilons, delta=st.sampled_from(["0.3", "0.01", "1e-6"]), pattern=patterns)
 def test_ordinary_privacy_with_a_pad_is_never_wrong(
     epsilon: Fraction, delta: str, pattern: list[tuple[int, int]]
@@ -128,7 +128,7 @@ def test_ordinary_privacy_with_a_pad_is_never_wrong(
     assert not ((states == State.AT_LEAST) & (counts <= limits)).any()
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=10, suppress_health_check=list(HealthCheck))
 @given(
     epsilon=st.fractions(min_value=Fraction(1, 20), max_value=5, max_denominator=100),
     delta=st.sampled_from(["0.3", "0.001"]),
@@ -142,7 +142,7 @@ def test_the_optimal_decision_is_never_wrong(
     assert not (said & (counts > limits)).any()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     epsilon=epsilons,
     grid=st.sampled_from(["1", "1/8", "4"]),

@@ -23,7 +23,7 @@ from safeside.releases.signing import create_key
 from safeside.releases.verify import verify
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(terms=terms(), counts=counts, seed=st.integers(0, 2**32))
 def test_at_most_is_never_wrong_and_states_follow_from_bounds(
     terms: Terms, counts: list[int], seed: int

@@ -50,7 +50,7 @@ ticks = st.integers(-5, 5)
 
 
 @given(ticks, ticks, st.sampled_from(["s", "ms", "us", "ns"]), st.sampled_from(sorted(OPERATIONS)))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_no_resolution_is_truncated(micros: int, tick: int, unit: str, operation: str) -> None:
     """A column finer or coarser than the window is compared exactly, on either side of the moment."""
     moment = datetime(2024, 3, 3, 12, tzinfo=UTC) + timedelta(microseconds=micros)
@@ -76,7 +76,7 @@ def test_no_resolution_is_truncated(micros: int, tick: int, unit: str, operation
 
 
 @given(st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_local_times_around_changes_of_the_clock(data: st.DataObject) -> None:
     """A naive time is taken for every moment it may mean: nobody is lost to an hour that happened twice."""
     zone = data.draw(st.sampled_from(sorted(CHANGES)))
@@ -92,7 +92,7 @@ def test_local_times_around_changes_of_the_clock(data: st.DataObject) -> None:
 
 
 @given(st.data())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_local_days_around_changes_of_the_clock(data: st.DataObject) -> None:
     """A date stands for each moment that the clock on the wall shows that date."""
     zone = data.draw(st.sampled_from(sorted(CHANGES)))
@@ -165,7 +165,7 @@ def test_zones_of_types(name: str, hours: float | None) -> None:
 
 @example(date(2024, 3, 31))
 @given(st.dates(date(1990, 1, 1), date(2030, 1, 1)))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_dates_of_a_whole_day_are_that_day_alone(day: date) -> None:
     from safeside.visits.window import Window
 

@@ -88,7 +88,7 @@ def test_places_that_few_others_surround_cover_too() -> None:
 @example((-90.0, 55.0), 250.0, "squares", 4)
 @example((80.0, 10.0), 100.0, "squares", 5)
 @example((79.75, -180.0), 100.0, "shaken", 6)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_what_covers_is_caught_wherever_it_is(
     middle: tuple[float, float], metres: float, shape: str, seed: int
 ) -> None:
@@ -113,7 +113,7 @@ def test_what_covers_is_caught_wherever_it_is(
 @example((0.0, 180.0), 100.0, "squares", 1)
 @example((90.0, 0.0), 100.0, "staggered", 3)
 @example((-80.0, 10.0), 50.0, "squares", 5)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_what_leaves_a_fifth_is_not(
     middle: tuple[float, float], metres: float, shape: str, seed: int
 ) -> None:
@@ -123,7 +123,7 @@ def test_what_leaves_a_fifth_is_not(
 
 
 @given(st.integers(0, 2**32), st.sampled_from([25.0, 50.0, 100.0]), st.integers(1, 2000))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_sparse_venues_are_not(seed: int, metres: float, number: int) -> None:
     """Towns of venues by chance, whose circles would cover half the ground at most side by side."""
     chance = np.random.default_rng(seed)
@@ -158,7 +158,7 @@ def test_one_place_many_times() -> None:
     st.sampled_from(["squares", "staggered", "shaken"]),
     st.integers(0, 2**32),
 )
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 def test_ground_is_measured_as_an_exact_union_measures_it(
     metres: float, apart: float, shape: str, seed: int
 ) -> None:
@@ -196,7 +196,7 @@ class TestCells:
     @example((0.0, 180.0), 10, 1)
     @example((90.0, 0.0), 9, 1)
     @example(h3.cell_to_latlng(h3.get_pentagons(8)[2]), 10, 1)
-    @settings(max_examples=30, deadline=None)
+    @settings(max_examples=30)
     def test_what_covers_is_caught(self, middle: tuple[float, float], resolution: int, rings: int) -> None:
         """Every other cell with one ring or two, every cell without any."""
         coarse = h3.latlng_to_cell(*middle, 7)
@@ -208,7 +208,7 @@ class TestCells:
         assert found.room < LEAST_ROOM
 
     @given(ANYWHERE, st.sampled_from([9, 10, 11, 12]), st.integers(0, 2**32))
-    @settings(max_examples=30, deadline=None)
+    @settings(max_examples=30)
     def test_every_other_cell_is_not(self, middle: tuple[float, float], resolution: int, seed: int) -> None:
         chance = np.random.default_rng(seed)
         coarse = h3.latlng_to_cell(*middle, 8)

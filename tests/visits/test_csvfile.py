@@ -113,7 +113,7 @@ PIECES = [
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=30), st.integers(1, 7))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_chunks_do_not_matter_and_sound_means_sound(pieces: list[bytes], chunk: int) -> None:
     """Read in pieces of any size the verdict is the same; what is called sound, a strict reader finds so."""
     import tempfile

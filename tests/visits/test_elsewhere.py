@@ -10,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.visits.making import DAY, NOON, places
 
@@ -101,7 +101,6 @@ def test_ordinary_rows_of_other_days_are_elsewhere(kind: str) -> None:
 
 
 @given(st.data())
-@settings(deadline=None)
 def test_counts_and_complaints_are_the_same_without_it(data: st.DataObject) -> None:
     window = data.draw(st.sampled_from(list(WINDOWS.values())))
     moments = st.sampled_from(_moments(window))

@@ -75,7 +75,7 @@ def test_every_file_is_looked_at(tmp_path: Path) -> None:
 
 
 @given(st.lists(st.sampled_from(SAMPLES), min_size=1, max_size=40), st.booleans())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_columns_of_all_kinds_are_passed_over(columns: list[Any], old_kind: bool) -> None:
     """Against what PyArrow reads of the same footer."""
     named = pa.table({f"c{i}": column for i, column in enumerate(columns)}, metadata={"k": "v" * 200})

@@ -56,7 +56,7 @@ def at_distance(point: tuple[float, float], bearing: float, metres: float) -> tu
 @example(90.0, 0.0, 0.0, 500.0, 1.0)
 @example(-90.0, 12.0, 77.0, 10.0, 1.0)
 @example(0.0, 0.0, 0.0, 1000.0, 1.0)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_whoever_is_within_the_distance_is_found(
     latitude: float, longitude: float, bearing: float, radius: float, share: float
 ) -> None:

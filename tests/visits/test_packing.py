@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.visits.making import DAY, NOON
 
@@ -36,7 +36,6 @@ def test_keys_give_people_per_place_and_the_most_places(rows: list[tuple[int, in
 
 
 @given(pairs.filter(bool), st.sampled_from(WHOLE), st.sampled_from(WHOLE), st.integers(0, 3))
-@settings(deadline=None)
 def test_whole_numbers_of_any_kind_count_like_sets(
     rows: list[tuple[int, int]], person: pl.DataType, place: pl.DataType, far: int
 ) -> None:
@@ -59,7 +58,6 @@ WRITTEN = [str, "{:04}".format, "p{:07}".format, "p{}".format, "stay-2 {:02}".fo
     st.sampled_from([*WRITTEN, lambda n: f"venue {'abcdefgh'[n]}"]),
     st.sampled_from([None, "x1", "p1", "00000", "p00", "1e3", "+1", "１"]),
 )
-@settings(deadline=None)
 def test_numbers_written_as_text_count_like_sets(
     rows: list[tuple[int, int]],
     person: Callable[[int], str],

@@ -68,7 +68,7 @@ def counted(content: str, separator: str, rows: int | None) -> list[int] | None:
     st.sampled_from(["\n", "\r\n"]),
     st.lists(st.sampled_from(NOTES), min_size=1, max_size=5),
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_quotes_added_anywhere(
     rows: list[Stay], data: st.DataObject, separator: str, line_end: str, notes: list[str]
 ) -> None:
@@ -83,7 +83,7 @@ def test_quotes_added_anywhere(
 
 
 @given(stays, st.data(), st.sampled_from(SEPARATORS), st.sampled_from(["\n", "\r\n"]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_quotes_added_where_all_fields_have_some(
     rows: list[Stay], data: st.DataObject, separator: str, line_end: str
 ) -> None:
@@ -184,7 +184,7 @@ def test_lists_of_places_are_read_no_less_strictly(tmp_path: Path) -> None:
     st.integers(1, 9),
 )
 @example(["ana", '"b\nb"', "e", '"c\r\n\r\nc"', '"d\rd"', "e", '"b\nb"'], 3)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_records_with_line_breaks_are_found_in_chunks_of_any_size(fields: list[str], chunk: int) -> None:
     """The first three of them, by the lines on which they begin."""
     begins, line = [], 2

@@ -242,7 +242,7 @@ def covers(stay: Stay, moment: datetime) -> bool:
         Stay("ana", "gym", HOURS[4], HOURS[5]),
     ]
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_everybody_at_two_places_at_once_is_found(stays: list[Stay]) -> None:
     """Also behind a shorter stay at the first place, and in the one moment of a stay of no length."""
     two = {

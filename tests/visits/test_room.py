@@ -288,7 +288,7 @@ class TestLattices:
 
     @given(st.integers(0, 2**32), st.integers(12, 25), st.floats(0, 0.3), st.integers(0, 40))
     @example(3665, 12, 0.12, 19)
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=40)
     def test_one_with_points_missing_and_venues_between(
         self, seed: int, side: int, missing: float, venues: int
     ) -> None:
@@ -305,7 +305,7 @@ class TestLattices:
             assert len(read_places(table)) == len(there)
 
     @given(st.integers(0, 2**32), st.integers(9, 2000), st.sampled_from([2, 3, 4, 5]), st.floats(0.002, 0.5))
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     def test_venues_whose_coordinates_were_rounded(
         self, seed: int, number: int, decimals: int, spread: float
     ) -> None:

@@ -84,7 +84,7 @@ def as_written(moment: datetime) -> bytes:
 
 
 @given(stays, st.booleans(), st.integers(-(10**9), 10**9), st.integers(1, 7))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_bounds_that_lie(
     tmp_path_factory: pytest.TempPathFactory, rows: list[Stay], index: bool, lie: int, size: int
 ) -> None:
