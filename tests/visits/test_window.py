@@ -45,6 +45,20 @@ def test_a_date_is_the_whole_local_day(day: str, zone: str, hours: float) -> Non
     assert window == Window.parse(f"{day}/P1D", zone)
 
 
+@pytest.mark.parametrize("day", ["20120405", "2012-W14-4", "2012W144", " 2012-04-05 "])
+def test_a_date_is_a_day_however_it_is_written(day: str) -> None:
+    whole = Window.parse("2012-04-05", "Asia/Tokyo")
+    assert Window.parse(day, "Asia/Tokyo") == whole
+    assert Window.parse(f"{day}/P1D", "Asia/Tokyo") == whole
+    assert Window.parse(f"{day}/20120406", "Asia/Tokyo") == whole
+    assert Window.parse(f"{day}/2012-W14-5", "Asia/Tokyo") == whole
+
+
+@pytest.mark.parametrize("day", ["2018-11-04", "20181104", "2018-W44-7"])
+def test_a_day_begins_where_the_clock_skips_midnight_however_it_is_written(day: str) -> None:
+    assert Window.parse(day, "America/Sao_Paulo").start == datetime(2018, 11, 4, 3, tzinfo=UTC)
+
+
 def test_days_are_of_the_calendar_and_hours_of_the_clock() -> None:
     days = Window.parse("2024-10-26/P2D", "Europe/Berlin")
     hours = Window.parse("2024-10-26/PT48H", "Europe/Berlin")
@@ -67,6 +81,10 @@ def test_dates_of_an_interval_are_where_days_begin() -> None:
         "a/b/c",
         "yesterday",
         "2024-02-30",
+        "20240230",
+        "2024-W60-1",
+        "2024-03-01x18:00Z",
+        "2024-03-01_18:00Z",
         "2024-03-01T00:00Z/2024-03-01T00:00Z",
         "2024-03-02T00:00Z/2024-03-01T00:00Z",
         "2024-03-01T00:00:00.0000001Z",
@@ -82,6 +100,14 @@ def test_dates_of_an_interval_are_where_days_begin() -> None:
 def test_what_is_no_window(text: str) -> None:
     with pytest.raises(BadQuestion):
         Window.parse(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["2024-W09", "2024W09", "2024-W09/P1D", "2024-03-01+09:00", "2024-03-01-05:00"]
+)
+def test_a_week_is_no_day_and_an_offset_no_time_of_day(text: str) -> None:
+    with pytest.raises(BadQuestion):
+        Window.parse(text, "Asia/Tokyo")
 
 
 @pytest.mark.parametrize("text", ["2024-03-31T02:30", "2024-10-27T02:30"])

@@ -33,6 +33,11 @@ _UNITS: Final = {
 }
 _TOO_FINE: Final = re.compile(r"[.,]\d{7}")
 _DATE_ONLY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
+_ANY_DATE: Final = re.compile(r"\d{4}-?(?:\d{2}-?\d{2}|W\d{2}-?\d)")
+_DATE_AND_TIME: Final = re.compile(rf"{_ANY_DATE.pattern}[Tt ]\d.*")
+"""What Python takes for a time is more: any character between date and time, so that the offset of a bare
+date (2024-03-01+09:00) becomes nine o'clock, and a week its first midnight.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,15 +53,15 @@ class Window:
     def parse(cls, text: str, timezone: str | None = None) -> Window:
         """Read an ISO 8601 instant, an interval `A/B` or `A/P1D`, or one date: that whole local day."""
         zone = None if timezone is None else find_zone(timezone)
-        halves = text.strip().split("/")
-        if len(halves) > 2 or not all(half.strip() for half in halves):
+        halves = [_usual_date(half.strip()) for half in text.split("/")]
+        if len(halves) > 2 or not all(halves):
             raise BadQuestion(
                 f"The window {text!r} is neither an instant nor an interval.",
                 "Write one instant (2024-03-01T18:00+09:00), an interval A/B, or one date.",
             )
         if len(halves) == 2:
-            return cls._interval(halves[0].strip(), halves[1].strip(), zone)
-        only = halves[0].strip()
+            return cls._interval(halves[0], halves[1], zone)
+        only = halves[0]
         if _DATE_ONLY.fullmatch(only):
             return cls._interval(only, "P1D", zone)
         moment = _moment(only, zone)
@@ -109,11 +114,23 @@ def _read_duration(text: str) -> timedelta | None:
         return None
 
 
+def _usual_date(text: str) -> str:
+    """A date that is written in another way of ISO 8601 (20240301, 2024-W09-5) as 2024-03-01; the rest as it
+    is.
+    """
+    try:
+        return date.fromisoformat(text).isoformat() if _ANY_DATE.fullmatch(text) else text
+    except ValueError:  # for whoever reads it to say
+        return text
+
+
 def _moment(text: str, zone: tzinfo | None) -> datetime:
     """One moment on the real clock, in UTC; a bare date is where its local day begins."""
     try:
         if zone is not None and _DATE_ONLY.fullmatch(text):
             return _plausible(local_midnight(date.fromisoformat(text), zone), text)
+        if not _DATE_ONLY.fullmatch(text) and not _DATE_AND_TIME.fullmatch(text):
+            raise ValueError
         read = datetime.fromisoformat(text)
     except ValueError:
         raise BadQuestion(
