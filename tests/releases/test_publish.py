@@ -154,7 +154,9 @@ def test_time_for_which_a_sighting_is_held_is_charged_too(world: World) -> None:
     pl.DataFrame({"person": ["n"], "place": ["p00"], "time": [seen]}).write_parquet(
         world.home / "visits.parquet"
     )
-    release = world.publish("counts", dataset="days", when="2021-06-03T00:20:00+00:00", hold="1h")
+    release = world.publish(
+        "counts", dataset="days", when="2021-06-03T00:20:00+00:00/PT1H", hold="1h", max_places_per_person=1
+    )
     assert release.manifest["ledger"]["cost"]["periods"] == ["2021-06-02", "2021-06-03"]
 
 

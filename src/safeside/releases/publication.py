@@ -40,6 +40,7 @@ from safeside.releases.claims import check_claims
 from safeside.releases.composing import Setting, about, compose
 from safeside.releases.contents import check_contents
 from safeside.releases.designs import Asked
+from safeside.releases.looked_at import charged_periods
 from safeside.releases.preview import Preview, preview
 from safeside.releases.question import Question, require_time
 from safeside.releases.release import Release, load
@@ -111,9 +112,9 @@ class Publication:
     @cached_property
     def cost(self) -> Cost:
         """The price, and the days or weeks that are charged with it."""
-        window, held = self.question.window, self.sources.format.held
-        start = window.start if held is None else window.start - held
-        return self.question.design.cost(self.ledger.periods(self.dataset.name, start, window.end))
+        return self.question.design.cost(
+            charged_periods(self.ledger, self.dataset.name, self.question.window, self.sources.format)
+        )
 
     @cached_property
     def recorded(self) -> dict[str, Any]:

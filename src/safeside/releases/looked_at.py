@@ -1,0 +1,42 @@
+"""The time a question looks at, and the days or weeks that pay for it.
+
+A budget for each day promises "had you visited none of them on any one day" (THEORY section 8). That holds
+where what is dropped with a day can only lower a count, and where every day whose rows can change a count is
+charged. Over an interval a held sighting counts wherever it was, so dropping one only lowers. At an instant
+the *last* sighting says where a person is: drop today's, and yesterday's, if it still holds, moves them to
+another place. So an instant at which sightings of two days hold is refused.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from safeside.errors import BadQuestion
+from safeside.ledger import Ledger
+from safeside.ledger.periods import word
+from safeside.visits import VisitFormat, Window
+
+_TICK: Final = timedelta(microseconds=1)
+"""Windows are told to the microsecond."""
+
+
+def looked_at(window: Window, declared: VisitFormat) -> tuple[datetime, datetime]:
+    """From the first moment the counting rule looks at up to, not including, the moment after the last."""
+    before = declared.held or timedelta(0)
+    return window.start - before, window.end + (_TICK if window.instant else timedelta(0))
+
+
+def charged_periods(ledger: Ledger, dataset: str, window: Window, declared: VisitFormat) -> tuple[str, ...]:
+    """Every day or week that is looked at; refused where the sentence about one of them would be false."""
+    periods = ledger.periods(dataset, *looked_at(window, declared))
+    if window.instant and declared.held is not None and len(periods) > 1:
+        period = word(ledger.dataset(dataset).unit)
+        raise BadQuestion(
+            f"At the instant asked about, sightings of the {period} before still hold: without this "
+            f"{period}'s own, a person would be counted where they were the {period} before, and what "
+            f"is promised for each {period} would not be true.",
+            f"Ask about an instant that is at least the holding time after the {period} begins, or about an "
+            f"interval, which is charged to every {period} it looks at; or declare a shorter holding time.",
+        )
+    return periods

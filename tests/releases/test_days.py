@@ -1,0 +1,129 @@
+"""A budget for each day: what may be asked keeps the promise for every single day, by enumeration.
+
+Small universes of one person's records are counted with the code that counts for a release. Dropping what the
+person did on one day must lower every count or leave it, and must leave it where that day is not charged: any
+other pair of datasets has a larger ratio than was paid for, most of them an infinite one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+from functools import cache
+from itertools import product
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.faults.publishing import CAP, World
+
+from safeside.errors import BadQuestion
+from safeside.ledger import Ledger, open_ledger
+from safeside.ledger.witness import STATE_VARIABLE
+from safeside.releases.looked_at import charged_periods
+from safeside.visits import VisitFormat, Window, count_visits, read_places
+
+PLACES = read_places(["a", "b"])
+BEFORE, TODAY = date(2021, 6, 2), date(2021, 6, 3)
+SEEN = [datetime(2021, 6, day, *time, tzinfo=UTC) for day, time in ((2, (23, 55)), (3, (0, 0)), (3, (0, 10)))]
+HELD = VisitFormat(hold="15min")
+INSTANTS = [
+    datetime(2021, 6, day, *time, tzinfo=UTC)
+    for day, time in ((2, (23, 58)), (3, (0, 0)), (3, (0, 2)), (3, (0, 12)), (3, (0, 15)), (3, (12, 0)))
+]
+Record = tuple[str | None, ...]
+"""Where the person was at each moment somebody may have seen them; None where nobody did."""
+RECORDS: list[Record] = list(product((None, "a", "b"), repeat=len(SEEN)))
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "state"))
+    made = World.made(tmp_path)
+    with open_ledger(made.home / "ledger.db") as ledger:
+        ledger.create_dataset("days", "person-day", CAP, timezone="UTC")
+        ledger.create_dataset("weeks", "person-week", CAP, timezone="UTC")
+    return made
+
+
+def at(moment: datetime) -> Window:
+    return Window.parse(moment.isoformat())
+
+
+@cache
+def counted(record: Record, window: Window) -> tuple[int, ...]:
+    rows = [{"person": "x", "place": place, "time": time} for place, time in zip(record, SEEN, strict=True)]
+    frame = pl.DataFrame(
+        [row for row in rows if row["place"] is not None],
+        schema={"person": pl.String, "place": pl.String, "time": pl.Datetime("us", "UTC")},
+    )
+    if frame.is_empty():
+        return (0, 0)
+    return tuple(count_visits(frame, PLACES, window, HELD).values.tolist())
+
+
+def without(record: Record, day: date) -> Record:
+    return tuple(None if time.date() == day else at for at, time in zip(record, SEEN, strict=True))
+
+
+def broken(window: Window, charged: tuple[str, ...]) -> Iterator[tuple[Record, date]]:
+    """Every record and day for which the sentence is not true, if these days are charged."""
+    for record, day in product(RECORDS, (BEFORE, TODAY)):
+        here, there = counted(record, window), counted(without(record, day), window)
+        changed = [more - less for more, less in zip(here, there, strict=True)]
+        if min(changed) < 0 or sum(changed) > (day.isoformat() in charged):
+            yield record, day
+
+
+def accepted(ledger: Ledger, window: Window) -> tuple[str, ...] | None:
+    try:
+        return charged_periods(ledger, "days", window, HELD)
+    except BadQuestion:
+        return None
+
+
+def test_at_every_instant_that_may_be_asked_about_the_promise_for_each_day_holds(world: World) -> None:
+    with open_ledger(world.home / "ledger.db") as ledger:
+        charged = {moment: accepted(ledger, at(moment)) for moment in INSTANTS}
+    assert [days is not None for days in charged.values()] == [True, False, False, False, True, True]
+    for moment, days in charged.items():
+        if days is not None:
+            assert days == (moment.date().isoformat(),)
+            assert not list(broken(at(moment), days))
+
+
+def test_where_two_days_hold_a_charge_to_both_would_not_keep_it() -> None:
+    """The rule there was: an instant shortly after midnight, charged to both days."""
+    both = (BEFORE.isoformat(), TODAY.isoformat())
+    moved = list(broken(at(INSTANTS[2]), both))
+    assert (("a", "b", None), TODAY) in moved, "without today's sighting they are where they were yesterday"
+
+
+def test_over_an_interval_a_held_sighting_only_ever_adds_and_both_days_pay(world: World) -> None:
+    window = Window.parse("2021-06-03T00:02:00+00:00/PT10M")
+    with open_ledger(world.home / "ledger.db") as ledger:
+        charged = accepted(ledger, window)
+    assert charged == (BEFORE.isoformat(), TODAY.isoformat())
+    for record, day in product(RECORDS, (BEFORE, TODAY)):
+        here, there = counted(record, window), counted(without(record, day), window)
+        assert all(more >= less for more, less in zip(here, there, strict=True))
+
+
+@pytest.mark.parametrize(("dataset", "word"), [("days", "day"), ("weeks", "week")])
+def test_an_instant_within_the_holding_time_of_a_border_is_refused_unpaid(
+    world: World, dataset: str, word: str
+) -> None:
+    monday = "2021-06-07T00:02:00+00:00"
+    with pytest.raises(BadQuestion, match=f"sightings of the {word} before still hold"):
+        world.publish("counts", dataset=dataset, when=monday, hold="15min")
+    with open_ledger(world.home / "ledger.db") as ledger:
+        assert not ledger.reservations()
+
+
+def test_where_one_budget_covers_a_person_for_ever_no_border_stops_anything(world: World) -> None:
+    seen = datetime(2021, 6, 6, 23, 59, tzinfo=UTC)
+    pl.DataFrame({"person": ["n"], "place": ["p00"], "time": [seen]}).write_parquet(
+        world.home / "visits.parquet"
+    )
+    when = (seen + timedelta(minutes=3)).isoformat()
+    assert world.publish("counts", when=when, hold="15min").answers
