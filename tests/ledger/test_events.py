@@ -25,6 +25,7 @@ EXAMPLES: list[Happening] = [
     ),
     events.Reserved(
         request="r",
+        reference="0" * 32,
         dataset="city",
         question=QUESTION,
         cost=cost(1, periods=("2021-03-04",), each=Fraction(1, 2)),
@@ -38,6 +39,7 @@ EXAMPLES: list[Happening] = [
     events.Linked(first="city", second="town"),
     events.Recharged(
         request="r",
+        reference="0" * 32,
         dataset="city",
         question={},
         cost=cost(),

@@ -19,7 +19,7 @@ from tests.ledger.stores import (
 )
 
 from safeside.errors import LedgerError, LedgerForked, LedgerMissing
-from safeside.ledger import Head, Ledger, Published, Reservation, Stage, create_ledger, open_ledger
+from safeside.ledger import Ledger, Published, Reservation, Stage, create_ledger, open_ledger
 
 MANY = {**QUESTION, "targets": [f"place {number}" for number in range(2000)]}
 
@@ -33,7 +33,7 @@ def release(made: Reservation, manifest: str) -> Published:
         ledger_id=made.ledger_id,
         dataset=made.dataset,
         request=made.request,
-        event=made.head,
+        reference=made.reference,
         manifest=manifest,
         cost=made.cost,
         question=made.question,
@@ -213,7 +213,7 @@ def test_a_release_whose_commit_was_forgotten_is_what_its_reservation_paid_for(
 
 def test_a_release_of_another_branch_does_not_take_the_reservation_of_this_one(ledger: Ledger) -> None:
     made = ledger.reserve("city", "a", QUESTION, cost())
-    elsewhere = replace(release(made, "d1"), event=Head(number=made.number, digest="0" * 64))
+    elsewhere = replace(release(made, "d1"), reference="0" * 32)
     assert [one.manifest for one in ledger.recover([elsewhere]).recharged] == ["d1"]
     assert ledger.reservation("a").stage is Stage.RESERVED
     assert ledger.remaining("city").epsilon == 1
@@ -290,7 +290,7 @@ def test_releases_of_other_ledgers_are_not_ours(ledger: Ledger) -> None:
         ledger_id="other",
         dataset="city",
         request="x",
-        event=Head(number=3, digest="d"),
+        reference="0" * 32,
         manifest="m",
         cost=made.cost,
         question={},
@@ -305,7 +305,7 @@ def test_releases_of_other_ledgers_are_not_ours(ledger: Ledger) -> None:
                     ledger_id=ledger.ledger_id,
                     dataset="gone",
                     request="x",
-                    event=Head(number=3, digest="d"),
+                    reference="0" * 32,
                     manifest="m",
                     cost=made.cost,
                     question={},

@@ -79,6 +79,7 @@ TOO_MUCH = Fraction(3, 2)
     [
         Reserved(
             request="c",
+            reference="0" * 32,
             dataset="city",
             question={},
             cost=cost(TOO_MUCH),

@@ -266,7 +266,7 @@ def test_staged_files_of_another_ledger(world: World) -> None:
     killed_at(world, "counts", publication.STAGED)
     (staged,) = world.out.parent.glob(".noon.*.staged")
     altered = json.loads((staged / "release.json").read_text())
-    altered["ledger"]["event"]["digest"] = "0" * 64
+    altered["ledger"]["reference"] = "0" * 32
     (staged / "release.json").write_bytes(manifest.encode(altered))
     with pytest.raises(SafesideError) as caught:
         world.publish("counts")

@@ -139,7 +139,7 @@ class LedgerMachine(RuleBasedStateMachine):
             ledger_id=made.ledger_id,
             dataset=made.dataset,
             request=name,
-            event=made.head,
+            reference=made.reference,
             manifest=manifest,
             cost=made.cost,
             question=made.question,
@@ -276,7 +276,7 @@ class LedgerMachine(RuleBasedStateMachine):
     def _open(self, one: Published) -> bool:
         """Its reservation is there, paid and without a release: the first such release is that one."""
         known = self.ledger.reservation(one.request)
-        return known is not None and known.manifest is None and known.head == one.event
+        return known is not None and known.manifest is None and known.reference == one.reference
 
     @invariant()
     def to_the_last_digit(self) -> None:

@@ -113,7 +113,8 @@ def over_a_day(given: Terms) -> bool:
     return given.max_places_per_person is not None
 
 
-LEDGER = {"id": "0" * 32, "dataset": "city", "event": {"number": 3, "digest": "0" * 64}}
+LEDGER = {"id": "0" * 32, "dataset": "city", "reference": "1" * 32}
+RECEIPT = {"ledger": LEDGER["id"], "reference": LEDGER["reference"]}
 CAPS = Budget(epsilon=Fraction(10), delta=Fraction(1, 100))
 
 
@@ -136,7 +137,7 @@ def signed(out: Path, counts: list[int], terms: Terms, key: PrivateKey, *, when:
     out.mkdir()
     for name, data in files.items():
         (out / name).write_bytes(data)
-    (out / "signature.json").write_bytes(sign(files["release.json"], {"ledger": LEDGER["id"]}, key))
+    (out / "signature.json").write_bytes(sign(files["release.json"], RECEIPT, key))
     return load(out)
 
 
@@ -149,5 +150,5 @@ def resigned(release: Release, key: PrivateKey, **changed: Any) -> Release:
     }
     data = manifest.encode(record)
     (release.directory / "release.json").write_bytes(data)
-    (release.directory / "signature.json").write_bytes(sign(data, {"ledger": LEDGER["id"]}, key))
+    (release.directory / "signature.json").write_bytes(sign(data, RECEIPT, key))
     return load(release.directory)

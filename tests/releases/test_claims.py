@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from tests.faults.publishing import World
-from tests.releases.making import DAY, INSTANT, KINDS, over_a_day, places, resigned, signed
+from tests.releases.making import DAY, INSTANT, KINDS, RECEIPT, over_a_day, places, resigned, signed
 
 from safeside.errors import BadRelease, SafesideError
 from safeside.ledger import Budget, Stage, open_ledger
@@ -204,8 +204,7 @@ FREE = {
     ("software", "name"),
     ("software", "version"),
     ("ledger", "dataset"),
-    ("ledger", "event", "number"),
-    ("ledger", "event", "digest"),
+    ("ledger", "reference"),
     # Declared, and any declaration of its kind could have been made.
     ("question", "counted"),
     # May be moved as far as the bounds allow (THEORY section 5): test_verify has every state against them.
@@ -334,6 +333,7 @@ def test_a_release_the_ledger_knows_otherwise_is_found(world: World, monkeypatch
         (paid,) = ledger.reservations("city")
     for known, what in [
         (replace(paid, cost=replace(paid.cost, each=Fraction(1, 120))), "charged another price"),
+        (replace(paid, reference="0" * 32), "by another reference"),
         (replace(paid, dataset="town"), "another dataset"),
         (replace(paid, stage=Stage.WITHDRAWN), "withdrawn"),
         (replace(paid, returned=paid.cost.epsilon), "more than its alarms leave unused"),
@@ -349,7 +349,12 @@ def test_a_release_the_ledger_knows_otherwise_is_found(world: World, monkeypatch
 def test_a_receipt_of_another_ledger_is_found_even_when_signed(tmp_path: Path, key: PrivateKey) -> None:
     release = made(tmp_path, key, KINDS["ageo"])
     data = (release.directory / "release.json").read_bytes()
-    for receipt in ({"ledger": "1" * 32}, {}):
+    for receipt in (
+        {**RECEIPT, "ledger": "1" * 32},
+        {**RECEIPT, "reference": "0" * 32},
+        {**RECEIPT, "head": 7},
+        {},
+    ):
         (release.directory / "signature.json").write_bytes(sign(data, receipt, key))
         with pytest.raises(BadRelease, match="receipt in signature"):
             verify(release.directory, tmp_path / "key.pub")

@@ -105,9 +105,12 @@ class Charged(Happening):
     """A question and what it costs.
 
     `cost` is the price under the release's own definition; `epsilon` and `delta` entered the account.
+    `reference` is drawn by chance: the release names its reservation by it, because a number or a digest of
+    the chain would tell the public how many events came before, and would depend on the input's fingerprint.
     """
 
     request: str
+    reference: str
     dataset: str
     question: Mapping[str, Any]
     cost: Cost

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
 from safeside import exact
 from safeside.errors import (
@@ -43,6 +43,8 @@ from safeside.ledger.rules import (
 from safeside.ledger.state import PRIVATE, PUBLIC, Dataset, Reservation, Stage, State
 from safeside.ledger.store import Identity, Store
 from safeside.privacy.guarantee import Unit
+
+_REFERENCE_BYTES: Final = 16
 
 
 class Ledger(Reader):
@@ -129,6 +131,7 @@ class Ledger(Reader):
             amount = cost.converted()
             what = events.Reserved(
                 request=request_id,
+                reference=secrets.token_hex(_REFERENCE_BYTES),
                 dataset=dataset,
                 question=stored,
                 cost=cost,

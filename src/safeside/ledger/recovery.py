@@ -17,7 +17,7 @@ from typing import Any
 from safeside.errors import LedgerError, LedgerForked
 from safeside.ledger import events, questions
 from safeside.ledger.chain import Chain, Decision, forked
-from safeside.ledger.events import Committed, Event, Happening, Head
+from safeside.ledger.events import Committed, Event, Happening
 from safeside.ledger.money import Budget, Cost
 from safeside.ledger.rules import find_dataset
 from safeside.ledger.state import Reservation, Stage, State
@@ -26,12 +26,12 @@ from safeside.ledger.witness import Line
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Published:
-    """What a release says of itself: which ledger it was charged to, by which event, and at what price."""
+    """What a release says of itself: the ledger it was charged to, under which reference, at what price."""
 
     ledger_id: str
     dataset: str
     request: str
-    event: Head
+    reference: str
     manifest: str
     cost: Cost
     question: Mapping[str, Any]
@@ -198,6 +198,7 @@ def _again(
     known = what.manifest if isinstance(what, events.Recharged) else None
     return events.Recharged(
         request=_free(state, what.request, lost),
+        reference=what.reference,
         dataset=what.dataset,
         question=what.question,
         cost=what.cost,
@@ -231,6 +232,7 @@ def _commit_again(
     # Both branches drew under the same reservation: that is two releases, so it is paid twice.
     twice = events.Reserved(
         request=known.request,
+        reference=known.reference,
         dataset=known.dataset,
         question=known.question,
         cost=known.cost,
@@ -254,7 +256,7 @@ def _commit_published(state: State, one: Published) -> Committed | None:
     Nothing of a sparse one comes back: how many alarms it had is not the ledger's own knowledge.
     """
     known = state.reservations.get(one.request)
-    if known is None or known.stage is not Stage.RESERVED or not state.holds(one.event):
+    if known is None or known.stage is not Stage.RESERVED or known.reference != one.reference:
         return None
     all_of_them = None if known.cost.each is None else int(known.cost.epsilon / known.cost.each)
     return Committed(request=one.request, manifest=one.manifest, fingerprint=None, alarms=all_of_them)
@@ -278,6 +280,7 @@ def _charge_published(chain: Chain, one: Published, now: datetime | None) -> Non
         amount = one.cost.converted()
         lost = events.Reserved(
             request=one.request,
+            reference=one.reference,
             dataset=one.dataset,
             question=question,
             cost=one.cost,

@@ -47,10 +47,11 @@ class Dataset:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reservation:
-    """One paid question: `number` and `digest` are its event, which a release carries as the chain head."""
+    """One paid question: `number` and `digest` are its event; `reference` is what its release calls it."""
 
     ledger_id: str
     request: str
+    reference: str
     dataset: str
     question: Mapping[str, Any]
     cost: Cost
@@ -68,11 +69,6 @@ class Reservation:
     """Taken up by a second run: from then on neither knows what the other has drawn."""
     fresh: bool = field(default=False, compare=False)
     """Made by the very call that answered with it: nobody else can have drawn under it yet."""
-
-    @property
-    def head(self) -> Head:
-        """The chain up to and including the reservation."""
-        return Head(number=self.number, digest=self.digest)
 
 
 @dataclass(kw_only=True, slots=True)
@@ -255,6 +251,7 @@ class State:
         self.reservations[what.request] = Reservation(
             ledger_id=self.ledger_id,
             request=what.request,
+            reference=what.reference,
             dataset=what.dataset,
             question=what.question,
             cost=what.cost,

@@ -170,6 +170,8 @@ def check_charged(release: Release, ledger: Ledger) -> None:
         raise bad(f"{where} has not committed to it")
     if known.stage is Stage.WITHDRAWN:
         raise bad(f"{where} says that it was withdrawn")
+    if known.reference != charged.reference:
+        raise bad(f"{where} knows its reservation by another reference")
     if (known.dataset, known.cost) != (charged.dataset, charged.cost):
         raise bad(f"{where} charged another price, or another dataset")
     alarms = release.manifest["answers"][State.UNCLEAR.name]

@@ -33,7 +33,6 @@ class _Maybe:
         self.shape = shape
 
 
-_EVENT: Final = {"number": _NUMBER, "digest": _TEXT}
 _COST: Final = {
     "kind": _TEXT,
     "epsilon": _TEXT,
@@ -89,7 +88,7 @@ SHAPE: Final[Mapping[str, object]] = {
         "published": _LISTED,
     },
     "software": {"name": _TEXT, "version": _TEXT},
-    "ledger": _Maybe({"id": _TEXT, "dataset": _TEXT, "event": _EVENT, "cost": _COST}),
+    "ledger": _Maybe({"id": _TEXT, "dataset": _TEXT, "reference": _TEXT, "cost": _COST}),
     "answers": {
         "AT_MOST": _NUMBER,
         "AT_LEAST": _NUMBER,

@@ -224,7 +224,7 @@ class Publication:
             {
                 "id": self.ledger.ledger_id,
                 "dataset": self.dataset.name,
-                "event": {"number": reservation.number, "digest": reservation.digest},
+                "reference": reservation.reference,
                 "cost": reservation.cost.to_json(),
             },
         )
@@ -318,7 +318,7 @@ class Publication:
         release = load(staged)
         check_contents(release, ignore=frozenset({PRIVATE}))
         check_claims(release)
-        self._require_ours(release)
+        self._require_ours(release, reservation)
         if reservation.stage is Stage.COMMITTED:
             if release.digest != reservation.manifest:
                 raise self._other()
@@ -343,11 +343,10 @@ class Publication:
             "seen by nobody, and noise is drawn once.",
         )
 
-    def _require_ours(self, release: Release) -> None:
+    def _require_ours(self, release: Release, reservation: Reservation) -> None:
         """What is staged was drawn for this request, under an event of this ledger, which nobody guesses."""
         charged = release.charged()
-        with self.ledger.chain.reading() as (state, _):
-            ours = charged.ledger_id == state.ledger_id and state.holds(charged.event)
+        ours = (charged.ledger_id, charged.reference) == (self.ledger.ledger_id, reservation.reference)
         if release.id != self.request or not ours:
             raise LedgerForked(
                 f'What is staged beside "{self.staging.out}" was not drawn under a reservation of '
@@ -359,12 +358,7 @@ class Publication:
     def _sign(self, reservation: Reservation) -> None:
         staged = self.staging.staged
         (staged / PRIVATE).unlink(missing_ok=True)
-        head = self.ledger.head
-        receipt = {
-            "ledger": self.ledger.ledger_id,
-            "reservation": {"number": reservation.number, "digest": reservation.digest},
-            "head": {"number": head.number, "digest": head.digest},
-        }
+        receipt = {"ledger": self.ledger.ledger_id, "reference": reservation.reference}
         data = (staged / manifest.FILE).read_bytes()
         # Written beside the staged files, so that a kill leaves nothing among what will be published.
         durable.replace(

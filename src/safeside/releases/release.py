@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from safeside.errors import BadRelease
-from safeside.ledger.events import Head
 from safeside.ledger.money import Cost
 from safeside.ledger.recovery import Published
 from safeside.releases import artefacts, manifest, statement, wording
@@ -77,7 +76,7 @@ class Release:
             ledger_id=ledger["id"],
             dataset=ledger["dataset"],
             request=self.id,
-            event=Head(number=ledger["event"]["number"], digest=ledger["event"]["digest"]),
+            reference=ledger["reference"],
             manifest=self.digest,
             cost=cost,
             question={},

@@ -69,7 +69,8 @@ def verify(
 
 def _check_receipt(release: Release) -> None:
     receipt = _signature(release.directory).get("receipt")
-    if not isinstance(receipt, dict) or receipt.get("ledger") != release.charged().ledger_id:
+    charged = release.charged()
+    if receipt != {"ledger": charged.ledger_id, "reference": charged.reference}:
         raise bad("the ledger's receipt in signature.json is not of the ledger it names")
 
 

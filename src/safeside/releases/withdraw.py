@@ -93,8 +93,7 @@ def _write_notice(
         "ledger": {"id": ledger.ledger_id, "dataset": release.charged().dataset},
     }
     data = (json.dumps(record, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
-    head = ledger.head
-    receipt = {"ledger": ledger.ledger_id, "head": {"number": head.number, "digest": head.digest}}
+    receipt = {"ledger": ledger.ledger_id, "reference": release.charged().reference}
     with durable.writing(notice):
         notice.mkdir()
     durable.write(notice / WITHDRAWN, data)

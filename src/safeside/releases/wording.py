@@ -201,7 +201,7 @@ def making(manifest: Manifest) -> list[str]:
     if manifest["ledger"]:
         lines.append(
             f"Charged to the dataset {manifest['ledger']['dataset']} in the ledger "
-            f"{manifest['ledger']['id']}, event {manifest['ledger']['event']['number']}."
+            f"{manifest['ledger']['id']}, reference {manifest['ledger']['reference']}."
         )
     return lines
 
