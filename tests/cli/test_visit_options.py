@@ -24,7 +24,7 @@ def files(tmp_path: Path) -> list[str]:
 
 
 def test_stay_detection_is_declared_and_said(files: list[str]) -> None:
-    done = CliRunner().invoke(build(), ["check", *files, "--stays-at-least", "15"])
+    done = CliRunner().invoke(build(), ["check", *files, "--stays-at-least", "15", "--longest-gap", "1h"])
     assert done.exit_code == 0, done.output
     assert "Only stays of at least 15 minutes" in " ".join(done.output.split())
 
@@ -37,8 +37,17 @@ def test_without_it_every_fix_counts(files: list[str]) -> None:
 
 
 def test_a_stay_of_no_time_is_refused(files: list[str]) -> None:
+    given = ["--stays-at-least", "0", "--longest-gap", "1h"]
     with pytest.raises(BadQuestion, match="at least 1 minute"):
-        CliRunner().invoke(build(), ["check", *files, "--stays-at-least", "0"], catch_exceptions=False)
+        CliRunner().invoke(build(), ["check", *files, *given], catch_exceptions=False)
+
+
+@pytest.mark.parametrize("alone", [("--stays-at-least", "15"), ("--longest-gap", "1h")])
+def test_a_stay_needs_both_its_length_and_the_silence_that_ends_it(
+    files: list[str], alone: tuple[str, str]
+) -> None:
+    with pytest.raises(BadQuestion, match=r"belong together.+\n.+--longest-gap 30min"):
+        CliRunner().invoke(build(), ["check", *files, *alone], catch_exceptions=False)
 
 
 @pytest.mark.parametrize("command", ["check", "publish"])

@@ -19,7 +19,7 @@ from tests.visits.making import DAY, places, table, write_parquet
 import safeside.visits
 from safeside.errors import BadFile, MissingExtra, SafesideError
 from safeside.progress import quiet
-from safeside.visits import StayRule, VisitFormat, Window, check_visits, count_visits, read_places
+from safeside.visits import VisitFormat, Window, check_visits, count_visits, read_places
 from safeside.visits.sources import open_paths, open_visits
 from safeside.visits.tally import require_all_rows
 
@@ -142,13 +142,6 @@ MISSING = {
         lambda: read_places([f"8930{number:02}a2d3fffff" for number in range(10, 20)]),
         "The places are H3 cells; whether they cover an area cannot be told without the package h3.",
         "Run pip install 'safeside[geo]'.",
-    ),
-    "trackintel": (
-        lambda: count_visits(
-            FIX, read_places(POINTS), DAY, VisitFormat(radius=50, at_least=StayRule(minutes=5))
-        ),
-        "Stay detection needs the package trackintel.",
-        "Run pip install 'safeside[mobility]'.",
     ),
 }
 

@@ -117,7 +117,7 @@ SAID: Said = {
             FIX.with_columns(pl.col("time").dt.replace_time_zone(None)),
             read_places(POINTS),
             DAY,
-            VisitFormat(radius=50, at_least=StayRule(minutes=5), timezone="UTC"),
+            VisitFormat(radius=50, at_least=StayRule(minutes=5, longest_gap="1h"), timezone="UTC"),
         ),
         BadQuestion,
         "Stay detection needs times with a zone.",

@@ -141,10 +141,17 @@ SAID: Said = {
         "Declare a resolution from 8 to 15 and at most 10 rings.",
     ),
     "a stay": (
-        lambda _: StayRule(minutes=0),
+        lambda _: StayRule(minutes=0, longest_gap="1h"),
         BadQuestion,
         "Stay detection needs at least 1 minute and a distance above 0 m.",
         "Give the minutes a stay must last and the metres within which it happens.",
+    ),
+    "a silence without end": (
+        lambda _: StayRule(minutes=5, longest_gap="4d"),
+        BadQuestion,
+        "The longest gap between two fixes of a stay is nothing, or longer than 12 hours.",
+        "Declare how long a phone may be silent during a stay, as 30min or 2h: after a longer silence nobody "
+        "knows where the person was.",
     ),
     "no such column": (
         asked(table(ROWS), columns="person=persom"),
@@ -195,13 +202,13 @@ SAID: Said = {
         "Leave the holding time out.",
     ),
     "detected and held": (
-        asked(FIX, radius=50, hold="1h", at_least=StayRule(minutes=5)),
+        asked(FIX, radius=50, hold="1h", at_least=StayRule(minutes=5, longest_gap="1h")),
         BadQuestion,
         "Stays can be detected only in sightings without a holding time.",
         "Map time, latitude and longitude, declare a radius, and leave the holding time out.",
     ),
     "detected without coordinates": (
-        asked(SEEN, at_least=StayRule(minutes=5)),
+        asked(SEEN, at_least=StayRule(minutes=5, longest_gap="1h")),
         BadQuestion,
         "Stays are detected from coordinates.",
         "Declare a radius (--radius 50) or H3 cells (--h3 11).",

@@ -21,7 +21,7 @@ from safeside.errors import BadQuestion
 from safeside.ledger import Ledger, open_ledger
 from safeside.ledger.witness import STATE_VARIABLE
 from safeside.releases.looked_at import charged_periods
-from safeside.visits import VisitFormat, Window, count_visits, read_places
+from safeside.visits import StayRule, VisitFormat, Window, count_visits, read_places
 
 PLACES = read_places(["a", "b"])
 BEFORE, TODAY = date(2021, 6, 2), date(2021, 6, 3)
@@ -127,3 +127,63 @@ def test_where_one_budget_covers_a_person_for_ever_no_border_stops_anything(worl
     )
     when = (seen + timedelta(minutes=3)).isoformat()
     assert world.publish("counts", when=when, hold="15min").answers
+
+
+VENUE = read_places(pl.DataFrame({"place": ["a"], "latitude": [35.68], "longitude": [139.76]}))
+NORTH = {"at": 35.68, "near": 35.6815, "far": 35.70}
+"""At the venue; where one cannot be counted there, though a stay may be; and elsewhere."""
+FIXES = [
+    datetime(2021, 6, day, *time, tzinfo=UTC)
+    for day, time in ((2, (23, 30)), (2, (23, 50)), (3, (0, 5)), (3, (0, 30)))
+]
+FOUND = VisitFormat(radius=50, at_least=StayRule(minutes=20, metres=200, longest_gap="30min"))
+
+
+def stayed(record: Record, window: Window, declared: VisitFormat, times: list[datetime]) -> int:
+    rows = [(NORTH[at], time) for at, time in zip(record, times, strict=True) if at is not None]
+    if not rows:
+        return 0
+    frame = pl.DataFrame({"latitude": [at for at, _ in rows], "time": [time for _, time in rows]})
+    fixes = frame.with_columns(person=pl.lit("x"), longitude=pl.lit(139.76))
+    return int(count_visits(fixes, VENUE, window, declared).values[0])
+
+
+@pytest.mark.parametrize(
+    "when",
+    ["2021-06-02T23:00:00+00:00/PT1H", "2021-06-03T00:00:00+00:00/PT6M", "2021-06-03T00:02:00+00:00"],
+)
+def test_stays_found_in_fixes_keep_the_promise_for_each_day_they_look_at(world: World, when: str) -> None:
+    window = Window.parse(when)
+    with open_ledger(world.home / "ledger.db") as ledger:
+        charged = charged_periods(ledger, "days", window, FOUND)
+    assert charged == (BEFORE.isoformat(), TODAY.isoformat())
+    records = list(product((None, *NORTH), repeat=len(FIXES)))
+    counts = {record: stayed(record, window, FOUND, FIXES) for record in records}
+    assert 0 < sum(counts.values()) < len(counts)
+    for record, day in product(records, (BEFORE, TODAY)):
+        rest = tuple(None if time.date() == day else at for at, time in zip(record, FIXES, strict=True))
+        assert counts[record] >= counts[rest], "dropping a day made a stay"
+
+
+def test_every_day_that_stay_detection_looks_at_is_charged(world: World) -> None:
+    minute = timedelta(minutes=1)
+    borders = {"2021-06-03T00:49:00+00:00": 2, "2021-06-03T00:50:00+00:00": 1, "2021-06-03T23:10:00+00:00": 2}
+    with open_ledger(world.home / "ledger.db") as ledger:
+        for when, days in borders.items():
+            assert len(charged_periods(ledger, "days", Window.parse(when), FOUND)) == days
+        before = Window.parse((datetime.fromisoformat("2021-06-03T23:10:00+00:00") - minute).isoformat())
+        assert charged_periods(ledger, "days", before, FOUND) == (TODAY.isoformat(),)
+
+
+def test_with_no_end_of_silence_a_day_that_is_not_charged_would_decide(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The rule there was: two fixes and four days of silence, asked about on the day between them."""
+    monkeypatch.setattr("safeside.visits.format.LONGEST_GAP", timedelta(days=40))
+    silent = VisitFormat(radius=50, at_least=StayRule(minutes=20, metres=200, longest_gap="30d"))
+    times = [datetime(2021, 6, day, 12, tzinfo=UTC) for day in (1, 5)]
+    between = Window.parse("2021-06-03T00:00:00+00:00/P1D")
+    both: Record = ("at", "at")
+    assert stayed(both, between, silent, times) == 1
+    assert stayed((None, "at"), between, silent, times) == 0, "the first of June decides about the third"
+    assert stayed(both, between, FOUND, times) == 0

@@ -7,6 +7,7 @@ from typing import Annotated, Final
 import typer
 
 from safeside.cli.config import read_config
+from safeside.errors import BadQuestion
 from safeside.visits import Manifest, StayRule, VisitFormat
 
 PANEL: Final = "The visits"
@@ -37,6 +38,12 @@ StayMinutes = Annotated[
         metavar="MINUTES",
         help="Coordinates: only detected stays of so many minutes count, and every answer says so.",
         rich_help_panel=PANEL,
+    ),
+]
+LongestGap = Annotated[
+    str | None,
+    typer.Option(
+        help="With --stays-at-least: a longer silence ends a stay: 30min, 2h.", rich_help_panel=PANEL
     ),
 ]
 Separator = Annotated[
@@ -97,6 +104,7 @@ def declared(
     radius: Radius = None,
     h3: H3 = None,
     stays_at_least: StayMinutes = None,
+    longest_gap: LongestGap = None,
     separator: Separator = ",",
     trust_ids: TrustIds = False,
     trust_times: TrustTimes = False,
@@ -112,12 +120,24 @@ def declared(
         hold=hold or config.hold,
         radius=radius if radius is not None else config.radius if h3 is None else None,
         h3_resolution=h3,
-        at_least=None if stays_at_least is None else StayRule(minutes=stays_at_least),
+        at_least=_stay_rule(stays_at_least, longest_gap),
         separator=separator,
         trust_ids=trust_ids,
         trust_times=trust_times,
         trust_places=trust_places,
         trust_coordinates=trust_coordinates,
+    )
+
+
+def _stay_rule(minutes: int | None, longest_gap: str | None) -> StayRule | None:
+    if (minutes is None) != (longest_gap is None):
+        raise BadQuestion(
+            "--stays-at-least and --longest-gap belong together, and one of them is not given.",
+            "Declare how long a stay must last (--stays-at-least 10) and after how long a silence it is over "
+            "(--longest-gap 30min).",
+        )
+    return (
+        None if minutes is None or longest_gap is None else StayRule(minutes=minutes, longest_gap=longest_gap)
     )
 
 

@@ -4,7 +4,8 @@ A budget for each day promises "had you visited none of them on any one day" (TH
 where what is dropped with a day can only lower a count, and where every day whose rows can change a count is
 charged. Over an interval a held sighting counts wherever it was, so dropping one only lowers. At an instant
 the *last* sighting says where a person is: drop today's, and yesterday's, if it still holds, moves them to
-another place. So an instant at which sightings of two days hold is refused.
+another place. So an instant at which sightings of two days hold is refused. Stays found in fixes are looked
+for before and after the window, and every day that is looked at pays (visits/stays.py).
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ _TICK: Final = timedelta(microseconds=1)
 
 def looked_at(window: Window, declared: VisitFormat) -> tuple[datetime, datetime]:
     """From the first moment the counting rule looks at up to, not including, the moment after the last."""
-    before = declared.held or timedelta(0)
-    return window.start - before, window.end + (_TICK if window.instant else timedelta(0))
+    before, after = declared.reach
+    until = window.end + after
+    return window.start - before, until + _TICK if window.instant or after else until
 
 
 def charged_periods(ledger: Ledger, dataset: str, window: Window, declared: VisitFormat) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from typing import Final
 from safeside.errors import BadQuestion, NoRoom
 from safeside.visits.clocks import PER_SECOND
 from safeside.visits.nearby import did_you_mean
-from safeside.visits.window import find_zone, parse_duration
+from safeside.visits.window import find_zone, in_words, parse_duration
 
 ROLES: Final = (
     "person",
@@ -29,6 +29,8 @@ ROLES: Final = (
 _WIDEST_RADIUS: Final = 1_000.0
 _WIDEST_STAY: Final = 10_000.0
 _LONGEST_HOLD: Final = timedelta(days=36_525)
+LONGEST_GAP: Final = timedelta(hours=12)
+"""Well below the shortest day of any clock, so that no stay spans a day of which nothing is left."""
 _TABS: Final = {r"\t": "\t", "tab": "\t"}
 """What people type for a tab, which a shell does not."""
 _A_VALUE: Final = re.compile(r"\s*[+-]?[0-9][0-9.,:/ T+Z-]*$")
@@ -65,10 +67,14 @@ class Where(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class StayRule:
-    """Stay detection: who remains within `metres` for `minutes` is taken to have stayed."""
+    """Stay detection: whose fixes are within `metres` of one another for `minutes` is taken to have stayed.
+
+    A silence longer than `longest_gap` ends a stay.
+    """
 
     minutes: int
-    metres: float = 100.0
+    longest_gap: timedelta | str
+    metres: float = 200.0
 
     def __post_init__(self) -> None:
         if self.minutes < 1 or not 0 < self.metres <= _WIDEST_STAY:
@@ -76,12 +82,30 @@ class StayRule:
                 "Stay detection needs at least 1 minute and a distance above 0 m.",
                 "Give the minutes a stay must last and the metres within which it happens.",
             )
+        object.__setattr__(self, "longest_gap", self.silence)
+        if not timedelta(0) < self.silence <= LONGEST_GAP:
+            raise BadQuestion(
+                "The longest gap between two fixes of a stay is nothing, or longer than 12 hours.",
+                "Declare how long a phone may be silent during a stay, as 30min or 2h: after a longer "
+                "silence nobody knows where the person was.",
+            )
+
+    @property
+    def silence(self) -> timedelta:
+        """How long a phone may be silent during a stay."""
+        return parse_duration(self.longest_gap, "the longest gap")
+
+    @property
+    def reach(self) -> timedelta:
+        """How far before and after a window fixes are looked at (`stays.py` says why that is enough)."""
+        return timedelta(minutes=self.minutes) + self.silence
 
     def sentence(self) -> str:
         """What the answer must say."""
         return (
-            f"Only stays of at least {self.minutes} minutes within {self.metres:g} m,"
-            " as trackintel's sliding method finds them, are counted."
+            f"Only stays of at least {self.minutes} minutes are counted: fixes at most {self.metres:g} m "
+            f"from one another, without a silence of more than {in_words(self.silence)}; of a longer stay, "
+            f"the fixes up to {in_words(self.reach)} before and after the time asked about."
         )
 
 
@@ -144,6 +168,13 @@ class VisitFormat:
     def held(self) -> timedelta | None:
         """The declared holding time of a sighting."""
         return None if self.hold is None else parse_duration(self.hold, "the holding time")
+
+    @property
+    def reach(self) -> tuple[timedelta, timedelta]:
+        """How far before and after a window the counting rule looks."""
+        if self.at_least is not None:
+            return self.at_least.reach, self.at_least.reach
+        return self.held or timedelta(0), timedelta(0)
 
     @property
     def local(self) -> tzinfo | None:

@@ -75,7 +75,7 @@ class _Radius:
             raise MissingExtra(
                 "Finding places by a radius needs the package scipy.", "Run pip install 'safeside[geo]'."
             ) from None
-        self._tree: Any = cKDTree(_on_sphere(latitude, longitude))
+        self._tree: Any = cKDTree(on_sphere(latitude, longitude))
         self._metres = metres
 
     def find(
@@ -83,7 +83,7 @@ class _Radius:
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         angle = np.minimum((self._metres + accuracy) / SMALLEST_RADIUS, math.pi)
         chord = 2 * np.sin(angle / 2) * (1 + _ROUNDING) + _ROUNDING
-        found = self._tree.query_ball_point(_on_sphere(latitude, longitude), chord, return_sorted=False)
+        found = self._tree.query_ball_point(on_sphere(latitude, longitude), chord, return_sorted=False)
         sizes = np.fromiter((len(each) for each in found), dtype=np.int64, count=len(found))
         index = np.fromiter((i for each in found for i in each), dtype=np.int64, count=int(sizes.sum()))
         return np.repeat(np.arange(len(found)), sizes), index
@@ -122,6 +122,7 @@ class _Cells:
         return np.array(row, dtype=np.int64), np.array(index, dtype=np.int64)
 
 
-def _on_sphere(latitude: Fixes, longitude: Fixes) -> Fixes:
+def on_sphere(latitude: Fixes, longitude: Fixes) -> Fixes:
+    """Points of the unit sphere."""
     phi, lam = np.radians(latitude), np.radians(longitude)
     return np.column_stack([np.cos(phi) * np.cos(lam), np.cos(phi) * np.sin(lam), np.sin(phi)])

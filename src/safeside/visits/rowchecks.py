@@ -99,6 +99,13 @@ def touches(source: Source, window: Window) -> nw.Expr:
     return _begun(source, first, window) & (not_over | begins_in)
 
 
+def near(source: Source, window: Window) -> nw.Expr:
+    """Whether a fix is so near the window that it may belong to a stay there."""
+    before, after = source.declared.reach
+    clock, time = source.clocks["time"], nw.col("time")
+    return clock.since(time, window.start - before) & clock.at_or_before(time, window.end + after)
+
+
 def elsewhere(source: Source, window: Window) -> nw.Expr | None:
     """Whether a stay surely does not touch the window, and no check of times has anything to say of it.
 

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 from safeside.visits.format import When
 from safeside.visits.format import Where as Form
-from safeside.visits.report import amount
 from safeside.visits.sources import Source
+from safeside.visits.window import in_words
 
 
 def exclusions(source: Source, *, exclude_unknown_places: bool) -> tuple[str, ...]:
@@ -49,17 +49,5 @@ def describe(source: Source) -> str:
     if source.roles.when is When.STAYS or declared.at_least is not None:
         return f"A visit is a stay at {at}, from its start up to its end."
     return (
-        f"A visit is a sighting at {at}, which holds for {_length(declared.held or timedelta(0))} after it."
+        f"A visit is a sighting at {at}, which holds for {in_words(declared.held or timedelta(0))} after it."
     )
-
-
-def _length(time: timedelta) -> str:
-    """1 day, 2 hours and 15 minutes."""
-    minutes, seconds = divmod(time.seconds, 60)
-    hours, minutes = divmod(minutes, 60)
-    named = {"day": time.days, "hour": hours, "minute": minutes, "second": seconds}
-    parts = [amount(number, name, f"{name}s") for name, number in named.items() if number]
-    if time.microseconds:
-        parts.append(amount(time.microseconds, "microsecond", "microseconds"))
-    *most, last = parts or ["no time"]
-    return f"{', '.join(most)} and {last}" if most else last

@@ -1,90 +1,95 @@
-"""Stay detection, by a mobility library: only ever with an answer that reads "stays of at least M minutes".
+"""Stay detection: only ever with an answer that reads "stays of at least M minutes".
 
-Fixes outside every stay are left out, and that is the whole of the exclusion: each stay keeps all its
-fixes, so it counts at every place any of them may have been at, for the whole time it lasted. Gaps in the
-signal do not end a stay, and the last stay of a person, which the library drops unless told otherwise, is
-kept.
+A stay is a run of a person's fixes, one after the other, of which any two are at most so many metres apart
+and between which there is no silence longer than was declared. It lasts until the next fix elsewhere, or to
+its own last fix where silence follows. Fixes of no stay that is long enough are left out, and that is the
+whole of the exclusion: a stay counts at every place any of its fixes may have been at, for all the time it
+lasted.
+
+Two things follow from "any two", which a rule that measures from the first fix does not have:
+
+- *A part of a run is a run.* So it is enough to look at fixes up to M minutes and one silence before and
+  after the window: of a stay that begins earlier and touches the window, the part that is seen is still at
+  least M minutes long. No stay is cut before its length is tested, and no fix further away is ever read.
+- *Dropping all fixes of one day only takes stays away*, or shortens them: what is left on either side was a
+  run before, because no silence that belongs to a stay is as long as a day.
 """
 
 from __future__ import annotations
 
-import warnings
-from typing import Any, Final
+import math
+from datetime import timedelta
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from safeside.errors import BadQuestion, MissingExtra
+from safeside.errors import BadQuestion
 from safeside.visits.format import StayRule
+from safeside.visits.geography import SMALLEST_RADIUS, on_sphere
 
-_MOMENT: Final = pl.Datetime("us", "UTC")
-_NO_GAP: Final = 10.0**7
-"""Minutes: nineteen years. A silent phone is taken to have stayed where it was."""
+Whole = NDArray[np.int64]
 
 
 def detect_stays(fixes: pl.DataFrame, rule: StayRule) -> pl.DataFrame:
-    """Fixes (person, time, latitude, longitude, accuracy if there is one) as rows with the start and end of
-    their stay.
+    """Fixes (person, time, latitude, longitude, accuracy if there is one), once for each stay they are part
+    of, with its start and end.
     """
     if not isinstance(fixes.schema["time"], pl.Datetime) or fixes.schema["time"].time_zone is None:
         raise BadQuestion(
             "Stay detection needs times with a zone.", "Convert the time column to zoned timestamps first."
         )
-    pandas, geopandas, trackintel = _libraries()
-    people = fixes.select("person").unique(maintain_order=True).with_row_index("user")
-    table = fixes.join(people, on="person", nulls_equal=True).sort("user", "time")
-    seen = pandas.to_datetime(table["time"].dt.epoch("us").to_numpy(), unit="us", utc=True)
-    points = geopandas.GeoDataFrame(
-        {"user_id": table["user"].to_numpy().astype("int64"), "tracked_at": seen},
-        geometry=geopandas.points_from_xy(table["longitude"].to_numpy(), table["latitude"].to_numpy()),
-        crs="EPSG:4326",
+    table = fixes.sort("person", "time")
+    time = table["time"].dt.epoch("us").to_numpy()
+    silence = np.diff(time, prepend=time[:1]) > _micros(rule.silence)
+    alone = (table["person"] != table["person"].shift(1)).fill_null(value=True).to_numpy() | silence
+    points = on_sphere(table["latitude"].to_numpy(), table["longitude"].to_numpy())
+    first, last = _runs(points, alone, rule.metres)
+    # The next fix of the same person, unless there is none or it comes after too long a silence.
+    follows = np.append(~alone, [False])[last + 1]
+    end = np.where(follows, np.append(time, [0])[last + 1], time[last])
+    long = end - time[first] >= _micros(timedelta(minutes=rule.minutes))
+    first, last, end, follows = first[long], last[long], end[long], follows[long]
+    size = last - first + 1
+    within = np.arange(int(size.sum())) - np.repeat(np.cumsum(size) - size, size)
+    rows: pl.DataFrame = table[np.repeat(first, size) + within].drop("time")
+    # At its own last fix the person was still there: such a stay is given a microsecond more.
+    over = end + ~follows
+    return rows.with_columns(
+        _moments("start", np.repeat(time[first], size)), _moments("end", np.repeat(over, size))
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        fixed, found = trackintel.Positionfixes(points).generate_staypoints(
-            method="sliding",
-            dist_threshold=rule.metres,
-            time_threshold=float(rule.minutes),
-            gap_threshold=_NO_GAP,
-            include_last=True,
-            exclude_duplicate_pfs=False,
-        )
-    return _with_stays(table, fixed, found)
 
 
-def _with_stays(table: pl.DataFrame, fixed: Any, found: Any) -> pl.DataFrame:
-    """Each fix of a stay with the stay's start and end; fixes of no stay are gone.
+def _runs(points: NDArray[np.float64], alone: NDArray[np.bool_], metres: float) -> tuple[Whole, Whole]:
+    """The first and the last fix of every run that cannot be made longer.
 
-    A stay ends where the next fix elsewhere is. One after which nobody saw the person ends with its own last
-    fix, at which the person was still there: it is given a microsecond more.
+    `alone` are the fixes before which a run must begin.
     """
-    stay = [
-        None if number != number else int(number) for number in fixed["staypoint_id"].astype(float).tolist()
-    ]
-    stays = pl.DataFrame(
-        {
-            "stay": pl.Series([int(number) for number in found.index], dtype=pl.Int64),
-            "start": _moments(found["started_at"]) if len(found) else pl.Series([], dtype=_MOMENT),
-            "end": _moments(found["finished_at"]) if len(found) else pl.Series([], dtype=_MOMENT),
-        }
-    )
-    numbered = table.with_columns(pl.Series("stay", stay, dtype=pl.Int64))
-    last = pl.col("time").dt.epoch("us").max().over("user") == pl.col("end").dt.epoch("us")
-    after = pl.col("end") + pl.duration(microseconds=last.cast(pl.Int64))
-    return numbered.join(stays, on="stay", how="inner").with_columns(after).drop("stay", "user", "time")
+    chord = 2 * math.sin(metres / SMALLEST_RADIUS / 2)
+    first: list[int] = []
+    last: list[int] = []
+    begin = 0
+    for at in range(1, len(points)):
+        again = begin
+        if alone[at]:
+            again = at
+        else:
+            apart = ((points[begin:at] - points[at]) ** 2).sum(axis=1) > chord**2
+            if apart.any():
+                again = at - int(np.argmax(apart[::-1]))
+        if again != begin:
+            first.append(begin)
+            last.append(at - 1)
+            begin = again
+    if len(points):
+        first.append(begin)
+        last.append(len(points) - 1)
+    return np.array(first, dtype=np.int64), np.array(last, dtype=np.int64)
 
 
-def _moments(column: Any) -> pl.Series:
-    micros = column.dt.tz_convert("UTC").dt.as_unit("us").astype("int64").tolist()
-    return pl.Series(micros, dtype=pl.Int64).cast(_MOMENT)
+def _micros(length: timedelta) -> int:
+    return length // timedelta(microseconds=1)
 
 
-def _libraries() -> tuple[Any, Any, Any]:
-    try:
-        import geopandas
-        import pandas
-        import trackintel
-    except ModuleNotFoundError:
-        raise MissingExtra(
-            "Stay detection needs the package trackintel.", "Run pip install 'safeside[mobility]'."
-        ) from None
-    return pandas, geopandas, trackintel
+def _moments(name: str, micros: Whole) -> pl.Series:
+    return pl.Series(name, micros, dtype=pl.Int64).cast(pl.Datetime("us", "UTC"))

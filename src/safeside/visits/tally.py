@@ -34,6 +34,7 @@ from safeside.visits.rowchecks import (
     doubtful_if_counted,
     doubtful_in_window,
     elsewhere,
+    near,
     row_checks,
     stayed,
     touches,
@@ -72,8 +73,8 @@ def pairs(source: Source, places: Places, window: Window, progress: Progress) ->
     checks = row_checks(source, places, window)
     doubt, sure = doubtful(checks), ~doubtful_in_window(checks)
     if source.declared.at_least is not None:
-        used = stayed(source) | doubt if source.roles.movement else None
-        return _pairs_of_stays(source, places, window, used, sure & ~_merged(source), progress)
+        used = near(source, window) & stayed(source) if source.roles.movement else near(source, window)
+        return _pairs_of_stays(source, places, window, used | doubt, sure & ~_merged(source), progress)
     movement = source.roles.movement
     last_only = window.instant and source.roles.when is When.SIGHTINGS and not _shuffled(source, window)
     inside = touches(source, window)
@@ -165,7 +166,7 @@ def _pairs_of_stays(
     source: Source,
     places: Places,
     window: Window,
-    used: nw.Expr | None,
+    used: nw.Expr,
     sure: nw.Expr,
     progress: Progress,
 ) -> Frame:
@@ -173,7 +174,7 @@ def _pairs_of_stays(
     assert rule is not None
     chosen = [role for role in ("longitude", "accuracy", "time") if role in source.roles.columns]
     latitude = nw.when(sure).then(nw.col("latitude")).alias("latitude")
-    frame = source.frame if used is None else source.frame.filter(used)
+    frame = source.frame.filter(used)
     fixes = collect([frame.select("person", latitude, *chosen)], progress, "Reading fixes")[0]
     if fixes["latitude"].null_count():
         return _assigned(fixes.filter(pl.col("latitude").is_null()), source, places, progress)

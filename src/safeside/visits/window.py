@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from safeside.errors import BadQuestion
 from safeside.visits.nearby import did_you_mean
+from safeside.visits.report import amount
 
 EARLIEST: Final = datetime(1900, 1, 1, tzinfo=UTC)
 LATEST: Final = datetime(2200, 1, 1, tzinfo=UTC)
@@ -100,6 +101,18 @@ def parse_duration(value: str | timedelta, name: str) -> timedelta:
             f"Give {name} as 15min, 2h, 1d or PT1H30M.",
         )
     return length
+
+
+def in_words(time: timedelta) -> str:
+    """1 day, 2 hours and 15 minutes."""
+    minutes, seconds = divmod(time.seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    named = {"day": time.days, "hour": hours, "minute": minutes, "second": seconds}
+    parts = [amount(number, name, f"{name}s") for name, number in named.items() if number]
+    if time.microseconds:
+        parts.append(amount(time.microseconds, "microsecond", "microseconds"))
+    *most, last = parts or ["no time"]
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def _read_duration(text: str) -> timedelta | None:
