@@ -36,6 +36,11 @@ EXPECTED = {
     "corrected by later data": math.inf,
     "exact count after an alarm": math.inf,
     "one price for two releases": 2,
+    "level shown after a test": 3,
+    "component left out of the sum": math.inf,
+    "levels without their base": 1.3132612035218,
+    "forecast from the data": 2.751342854507,
+    "block tested again after a failure": 2,
     "svt without noise on the queries": math.inf,
     "svt that never stops": 2.534898946334,
     "svt whose noise ignores the number of alarms": 2.391918310779,
@@ -46,6 +51,9 @@ SAYS = {
     "region as its busiest place": "says 'at most 1 at AB' of ({A}, {B}), which is false",
     "region as a capped sum": "says 'at most 1 at AB' of ({A}, {A}), which is false",
     "region from a sample": "says 'at most 0 at AB' of ({}, {A}), which is false",
+    "ladder refunded": "books 0 for a transcript that reveals more",
+    "block said of its distinct people": "says 'at most 1 person at A, B and C together' of ({A}, {B})",
+    "sets from the day before": "says 'at most 0 at A' of ({}, {A}), which is false",
     "alarm refunded": "books 0 for a transcript that reveals more",
 }
 SAMPLERS = {

@@ -19,11 +19,15 @@ from safeside.audit.case import SAMPLER, Row
 from safeside.audit.statistical import FALSE_ALARM, SamplerTest
 from safeside.exact import Ball
 from safeside.mechanisms.additive import Additive, AGeo, TwoSidedGeometric
+from safeside.mechanisms.blocktest import BlockTest
 from safeside.mechanisms.decision import OptimalDecision
 from safeside.mechanisms.grid import ALap, Laplace, OnGrid
+from safeside.mechanisms.ladder import Component
 from safeside.mechanisms.laws import Both, Down, Integers, Law, Padded, Up
 from safeside.mechanisms.padded import PaddedGeo
 from safeside.mechanisms.response import Mangat, UtilityOptimised, Warner, YesNo
+from safeside.mechanisms.selection import Selected, Selection
+from safeside.mechanisms.selection_plan import SelectionPlan
 from safeside.mechanisms.sparse import SAGeo, SALap, SparseQueries
 from safeside.mechanisms.svt import SparseVector
 from safeside.noise.entropy import system_entropy
@@ -69,7 +73,7 @@ class Sampler:
 
 def samplers() -> tuple[Sampler, ...]:
     """All of them, in the order in which they are shown."""
-    return (*laws(), *additive(), *sequences(), *answers())
+    return (*laws(), *additive(), *sequences(), *selections(), *answers())
 
 
 def laws() -> Iterator[Sampler]:
@@ -163,6 +167,47 @@ def _asked(mechanism: SAGeo | SparseVector, alarms: int, law: Mapping[Any, Ball]
         test=SamplerTest(pmf=pmf, draws=_ROUNDS),
         draw=lambda number: np.array(
             [mechanism.release(_COUNTS, _LIMITS).asked for _ in range(number)], dtype=np.int64
+        ),
+    )
+
+
+def selections() -> Iterator[Sampler]:
+    """Tests of blocks, and claims: everything that is published of one, as one number."""
+    passes = BlockTest(epsilon=1).distribution(_COUNTS, np.array(_LIMITS))
+    yield Sampler(
+        name="release of block-test",
+        setting="3 places, one margin of 1",
+        test=SamplerTest(pmf={0: passes[False], 1: passes[True]}, draws=_ROUNDS),
+        draw=lambda number: np.array(
+            [BlockTest(epsilon=1).release(_COUNTS, _LIMITS).passed for _ in range(number)], dtype=np.int64
+        ),
+    )
+    components = (Component(cuts=(2, 1)), Component(cuts=(1, 1), halvings=1))
+    plan = SelectionPlan(order=np.array([1, 0, 2]), blocks=(1,), components=components)
+    selection = Selection(epsilon=1, plan=plan, bottom=2)
+    law = selection.distribution(_COUNTS, np.array(_LIMITS))
+    numbers = {outcome: number for number, outcome in enumerate(law)}
+
+    def told(drawn: Selected) -> int:
+        rest = (drawn.bounds[plan.order] >= 0)[plan.tested :]
+        if drawn.component is None or drawn.level is None:
+            return numbers[drawn.passed, None]
+        claim = (drawn.component, drawn.level, frozenset(np.flatnonzero(rest).tolist()))
+        # Nothing is said at the lowest level, so a set is not to be seen there.
+        return numbers.get((drawn.passed, claim), -1) if drawn.level > -selection.bottom else -1
+
+    with exact.precision(exact.PMF_BITS):
+        pmf = {-1: exact.ball(0)}
+        for outcome, share in law.items():
+            lowest = outcome[1] is not None and outcome[1][1] == -selection.bottom
+            key = -1 if lowest else numbers[outcome]
+            pmf[key] = pmf.get(key, exact.ball(0)) + share
+    yield Sampler(
+        name="release of selection",
+        setting="3 places, one tested first",
+        test=SamplerTest(pmf=pmf, draws=_ROUNDS),
+        draw=lambda number: np.array(
+            [told(selection.release(_COUNTS, _LIMITS)) for _ in range(number)], dtype=np.int64
         ),
     )
 

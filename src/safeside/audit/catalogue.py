@@ -11,15 +11,17 @@ from __future__ import annotations
 from safeside.audit.case import Case, Row
 from safeside.audit.cases_counts import account, additive, approximate, local
 from safeside.audit.cases_draws import Sampler, samplers
+from safeside.audit.cases_selection import selection
 from safeside.audit.cases_sequences import sparse, vector
 from safeside.audit.planted import MECHANISMS, SAMPLERS, Caught, Planted
 from safeside.audit.planted_procedures import PROCEDURES
+from safeside.audit.planted_selection import SELECTION
 from safeside.progress import Progress, quiet
 
 
 def cases() -> tuple[Case, ...]:
     """All exact audits, in the order in which they are shown."""
-    return (*additive(), *sparse(), *vector(), *local(), *approximate(), *account())
+    return (*additive(), *sparse(), *selection(), *vector(), *local(), *approximate(), *account())
 
 
 def audit(progress: Progress = quiet) -> list[Row]:
@@ -34,7 +36,7 @@ def audit(progress: Progress = quiet) -> list[Row]:
 
 def planted() -> tuple[Planted, ...]:
     """Every planted bug."""
-    return (*MECHANISMS, *PROCEDURES, *SAMPLERS)
+    return (*MECHANISMS, *PROCEDURES, *SELECTION, *SAMPLERS)
 
 
 def self_test(progress: Progress = quiet) -> list[tuple[Planted, Caught]]:

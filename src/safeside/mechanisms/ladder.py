@@ -1,0 +1,265 @@
+"""One claim about many conditions, chosen by a one-sided exponential mechanism over levels and components.
+
+A claim is a set A of conditions and a level j: "each of these is at most t + 1 - j". In the maximum norm one
+person changes every count by at most 1, however many conditions they satisfy, so one claim costs one epsilon
+whatever the number of places a person visits.
+
+A *component* is a public way to leave conditions out: the condition of rank r is left out with probability
+2^-s(r), its exponent, independently of all others. It costs weight only for conditions that are truly too
+busy for the level, and then exactly s(r) bits, so that every weight is a power of two times a power of e.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from safeside import exact
+from safeside.errors import BadNumber
+from safeside.exact import Ball, Number, ball, exp
+from safeside.mechanisms.additive import NOT_COUNTED
+from safeside.mechanisms.counts import people_counts, thresholds_for
+from safeside.mechanisms.noisy import source
+from safeside.noise.choice import choose
+from safeside.noise.entropy import Entropy
+from safeside.privacy.guarantee import Direction, Guarantee
+from safeside.privacy.policy import Policy
+
+Bools = NDArray[np.bool_]
+Claim = tuple[int, int, frozenset[int]]
+"""What is published: the component, the level, and the ranks that the claim is about."""
+MOST_EXPONENT: Final = 32
+"""Bits of the random word that each condition gets: an exponent is at most this."""
+BOTTOM: Final = 64
+NO_BOUND: Final = -1
+MOST_LEVEL: Final = 1 << 12
+"""The highest level there is. A lower one than a margin allows loses a little, and never more than that."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Component:
+    """How conditions are left out: rank r has as many halvings as there are `cuts` above r.
+
+    `cuts` do not increase, so lower ranks, which are expected to be quieter, are left out less often. Its
+    weight among the components is 2^-halvings.
+    """
+
+    cuts: tuple[int, ...]
+    halvings: int = 0
+
+    def __post_init__(self) -> None:
+        ordered = all(one >= two >= 0 for one, two in itertools.pairwise((*self.cuts, 0)))
+        if not ordered or len(self.cuts) > MOST_EXPONENT or self.halvings < 0:
+            raise BadNumber(
+                "A component's cuts increase, are negative or too many, or its weight is above 1.",
+                f"Give at most {MOST_EXPONENT} ranks, none above the one before it, and 0 or more halvings.",
+            )
+
+    def exponents(self, size: int) -> NDArray[np.uint32]:
+        """The exponent of each rank."""
+        steps = np.zeros(size + 1, np.int64)
+        for cut in self.cuts:
+            steps[0] += 1
+            steps[min(cut, size)] -= 1
+        return np.cumsum(steps[:size]).astype(np.uint32)
+
+    def kept(self, size: int) -> Fraction:
+        """The expected number of conditions that are not left out, if all were quiet."""
+        return sum(
+            (Fraction(min(cut, size), 1 << s) for s, cut in enumerate(self.cuts, start=1)), Fraction(0)
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Climbed:
+    """One published claim: each of the conditions `included` is at most its t + 1 - level, for certain."""
+
+    component: int
+    level: int
+    included: Bools
+    bounds: NDArray[np.int64]
+    """The certain upper bound on each count; -1 where nothing is said."""
+    guarantee: Guarantee
+    mechanism: str
+    simulated: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ladder:
+    """Chooses (component h, level j) with weight omega_h c_j 2^-(exponents of what is too busy for level j).
+
+    Then every condition that is quiet enough for the level is included unless its own random word, drawn for
+    every condition alike, says to leave it out.
+
+    Guarantee
+        (epsilon, policy)-ADP however many conditions one person satisfies; component and level may be
+        published with the set. A claim is never wrong. Nothing is ever refunded.
+    Assumes
+        Every condition is decreasing along each step the policy allows, and moves by at most 1. Components,
+        ranks and thresholds are public, or follow from earlier outputs. The lowest level is -bottom, where
+        nothing is said.
+    Proof
+        docs/proofs/selection.md
+    """
+
+    name: ClassVar[str] = "ladder"
+    epsilon: Number
+    components: tuple[Component, ...]
+    bottom: int = BOTTOM
+    top: int | None = None
+    """The highest level; the largest t + 1 where none is given."""
+    policy: Policy = NOT_COUNTED
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", exact.epsilon(self.epsilon))
+        object.__setattr__(self, "bottom", exact.whole(self.bottom, "bottom", least=1))
+        if self.top is not None:
+            object.__setattr__(self, "top", exact.whole(self.top, "top", least=1))
+        if not self.components:
+            raise BadNumber("There is no component.", "Give at least one: how conditions are left out.")
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is promised of the whole claim."""
+        return Guarantee(
+            epsilon=exact.exact(self.epsilon), policy=self.policy, direction=Direction.DECREASING
+        )
+
+    @property
+    def alpha(self) -> Fraction:
+        """How often a claim is wrong: never."""
+        return Fraction(0)
+
+    def release(self, counts: ArrayLike, at_most: ArrayLike, *, entropy: Entropy | None = None) -> Climbed:
+        """Draw the claim, exactly; counts and thresholds stand in the order of the ranks."""
+        values = people_counts(counts)
+        limits = thresholds_for(values.size, at_most)
+        drawn = source(entropy)
+        margins = self._margins(values, limits)
+        levels = self.levels(limits)
+        busy = self.exponents_of_busy(margins, levels)
+        chosen = choose(lambda: self._weights(levels, busy), busy.size, drawn)
+        component, step = divmod(chosen, len(levels))
+        words = drawn.uint16(2 * values.size).view("<u4")
+        halvings = self.components[component].exponents(values.size)
+        mask = ((np.uint64(1) << halvings.astype(np.uint64)) - np.uint64(1)).astype(np.uint32)
+        included = (margins >= levels[step]) & ((words & mask) != 0)
+        return Climbed(
+            component=component,
+            level=levels[step],
+            included=included,
+            bounds=self.bounds(included, limits, levels[step]),
+            guarantee=self.guarantee,
+            mechanism=self.name,
+            simulated=drawn.simulated,
+        )
+
+    def bounds(self, included: Bools, limits: NDArray[np.int64], level: int) -> NDArray[np.int64]:
+        """What a claim says of each condition, from what is published alone."""
+        if level == -self.bottom:
+            return np.full(included.size, NO_BOUND, np.int64)
+        # A condition whose threshold is below the level was never included: the bound is at least 0.
+        return np.where(included, limits + 1 - level, NO_BOUND)
+
+    def probabilities(self, counts: ArrayLike, at_most: ArrayLike) -> dict[tuple[int, int], Ball]:
+        """Pr[component, level]."""
+        values = people_counts(counts)
+        limits = thresholds_for(values.size, at_most)
+        levels = self.levels(limits)
+        busy = self.exponents_of_busy(self._margins(values, limits), levels)
+        with exact.precision(exact.PMF_BITS):
+            weights = self._weights(levels, busy)
+            total = sum(weights, ball(0))
+            shares = [weight / total for weight in weights]
+        return dict(zip(itertools.product(range(len(self.components)), levels), shares, strict=True))
+
+    def distribution(self, counts: ArrayLike, at_most: ArrayLike) -> dict[Claim, Ball]:
+        """Every claim with its probability: two to the number of conditions for each component and level."""
+        values = people_counts(counts)
+        margins = self._margins(values, thresholds_for(values.size, at_most))
+        found: dict[Claim, Ball] = {}
+        for (component, level), share in self.probabilities(counts, at_most).items():
+            halvings = self.components[component].exponents(values.size)
+            quiet = [rank for rank in range(values.size) if margins[rank] >= level]
+            for size in range(len(quiet) + 1):
+                for some in itertools.combinations(quiet, size):
+                    left = sum(int(halvings[rank]) for rank in quiet if rank not in some)
+                    odds = Fraction(1, 1 << left)
+                    for rank in some:
+                        odds *= 1 - Fraction(1, 1 << int(halvings[rank]))
+                    if odds:
+                        with exact.precision(exact.PMF_BITS):
+                            found[component, level, frozenset(some)] = share * ball(odds)
+        return found
+
+    def expected(self, counts: ArrayLike, at_most: ArrayLike) -> NDArray[np.float64]:
+        """Pr[certified at most t] of each condition, as floats: to plan on public or simulated counts."""
+        values = people_counts(counts)
+        margins = self._margins(values, thresholds_for(values.size, at_most))
+        levels = self.levels(thresholds_for(values.size, at_most))
+        shares = np.array([float(one.mid()) for one in self.probabilities(counts, at_most).values()])
+        certified = np.zeros(values.size)
+        for component, by_level in zip(
+            self.components, shares.reshape(len(self.components), -1), strict=True
+        ):
+            useful = np.where(np.array(levels) >= 1, by_level, 0.0)
+            reached = np.cumsum(useful)[margins + self.bottom]
+            certified += reached * (1 - 0.5 ** component.exponents(values.size))
+        return certified
+
+    def levels(self, limits: NDArray[np.int64]) -> tuple[int, ...]:
+        """-bottom .. top."""
+        top = min(int(limits.max()) + 1, MOST_LEVEL) if self.top is None else self.top
+        return tuple(range(-self.bottom, top + 1))
+
+    def _margins(self, values: NDArray[np.int64], limits: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The highest level that each condition is quiet enough for."""
+        levels = self.levels(limits)
+        margins: NDArray[np.int64] = np.clip(limits + 1 - values, levels[0], levels[-1])
+        return margins
+
+    def exponents_of_busy(self, margins: NDArray[np.int64], levels: Sequence[int]) -> NDArray[np.int64]:
+        """For each component and level, the sum of the exponents of the conditions too busy for the level."""
+        starts, places = self._segments(margins.size)
+        number = len(levels)
+        cells = np.repeat(np.arange(starts.size - 1) * number, np.diff(starts)) + (margins - levels[0])
+        found = np.bincount(cells, minlength=(starts.size - 1) * number).reshape(-1, number)
+        below = np.zeros((starts.size, number), np.int64)
+        # Too busy for level j is a margin below j; then summed over all ranks before each cut.
+        below[1:, 1:] = np.cumsum(np.cumsum(found, axis=1), axis=0)[:, :-1]
+        return np.stack([below[where].sum(axis=0) for where in places]).astype(np.int64)
+
+    def _segments(self, size: int) -> tuple[NDArray[np.int64], list[list[int]]]:
+        """Where the exponents of any component change, and the cuts of each component among these places."""
+        cuts = sorted({0, size, *(min(cut, size) for one in self.components for cut in one.cuts)})
+        place = {cut: where for where, cut in enumerate(cuts)}
+        return np.array(cuts, np.int64), [
+            [place[min(cut, size)] for cut in one.cuts] for one in self.components
+        ]
+
+    def _weights(self, levels: Sequence[int], busy: NDArray[np.int64]) -> list[Ball]:
+        """omega_h c_j 2^-(exponents), at the working precision."""
+        rungs = self._rungs(levels)
+        return [
+            rung * power_of_half(component.halvings + int(halvings))
+            for component, by_level in zip(self.components, busy, strict=True)
+            for rung, halvings in zip(rungs, by_level, strict=True)
+        ]
+
+    def _rungs(self, levels: Sequence[int]) -> list[Ball]:
+        """c_j: the sum up to level m is e^(epsilon m)."""
+        rate = exact.exact(self.epsilon)
+        base = exp(rate * levels[0])
+        step = 1 - exp(-rate)
+        return [base, *(exp(rate * level) * step for level in levels[1:])]
+
+
+def power_of_half(exponent: int) -> Ball:
+    """2^-exponent, exactly, however large the exponent."""
+    return Ball((1, -exponent))

@@ -1,0 +1,192 @@
+"""Certify many conditions at once at one epsilon, whatever the number of places one person visits.
+
+Public blocks that are expected to be quiet are tested first, quietest first; a pass is free. The first
+failure ends the release. Where all pass, the ladder makes one claim about the rest.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from safeside import exact
+from safeside.errors import BadCounts, BadNumber
+from safeside.exact import Ball, Number, ball
+from safeside.mechanisms.additive import NOT_COUNTED
+from safeside.mechanisms.blocktest import BlockTest, smallest_margin
+from safeside.mechanisms.counts import kept, people_counts, thresholds_for
+from safeside.mechanisms.ladder import BOTTOM, NO_BOUND, Claim, Ladder
+from safeside.mechanisms.noisy import source
+from safeside.mechanisms.selection_plan import SelectionPlan
+from safeside.noise.entropy import Entropy
+from safeside.privacy.guarantee import Direction, Guarantee
+from safeside.privacy.policy import Policy
+
+Outcome = tuple[int, Claim | None]
+"""What is published: how many blocks passed, and the ladder's claim, or None where a test failed."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Selected:
+    """Published: how many blocks passed and, where all did, the ladder's claim about the rest.
+
+    `bounds` is a certain upper bound on each count, in the order the conditions were given, and -1 where
+    nothing is said. "At most t" is certified where the bound is at most the threshold.
+    """
+
+    at_most: NDArray[np.integer]
+    bounds: NDArray[np.int64]
+    passed: int
+    component: int | None
+    level: int | None
+    guarantee: Guarantee
+    mechanism: str
+    simulated: bool
+
+    @property
+    def certified(self) -> NDArray[np.bool_]:
+        """Where "at most t" is certain."""
+        certified: NDArray[np.bool_] = (self.bounds != NO_BOUND) & (self.bounds <= self.at_most)
+        return certified
+
+
+@dataclass(frozen=True, kw_only=True)
+class Selection:
+    """Tests of public blocks, then the ladder on the rest.
+
+    Guarantee
+        (epsilon, policy)-ADP for everything together, however many conditions (places, hours) one person
+        satisfies. What is certified is never wrong. Nothing is refunded once the ladder was drawn.
+    Assumes
+        Every condition is decreasing along each step the policy allows, and moves by at most 1. The plan and
+        the thresholds are public, or follow from earlier outputs, and are fixed before the data are read.
+    Proof
+        docs/proofs/selection.md
+    """
+
+    name: ClassVar[str] = "selection"
+    epsilon: Number
+    plan: SelectionPlan
+    bottom: int = BOTTOM
+    policy: Policy = NOT_COUNTED
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", exact.epsilon(self.epsilon))
+        ends = (0, *self.plan.blocks)
+        rest = self.plan.order.size - self.plan.tested
+        if rest < 0 or any(one >= two for one, two in itertools.pairwise(ends)):
+            raise BadNumber(
+                "The blocks of a plan are empty or reach beyond its conditions.",
+                "Use a plan made by plan_selection for as many conditions.",
+            )
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is promised of tests and ladder together."""
+        return Guarantee(
+            epsilon=exact.exact(self.epsilon), policy=self.policy, direction=Direction.DECREASING
+        )
+
+    @property
+    def alpha(self) -> Fraction:
+        """How often what is certified is wrong: never."""
+        return Fraction(0)
+
+    def release(self, counts: ArrayLike, at_most: ArrayLike, *, entropy: Entropy | None = None) -> Selected:
+        """Draw, exactly; what is published is `bounds`, `passed`, `component` and `level`."""
+        values, limits = self._given(counts, at_most)
+        drawn = source(entropy)
+        order = self.plan.order
+        ranked, ranked_limits = values[order], limits[order]
+        bounds = np.full(order.size, NO_BOUND, np.int64)
+        passed, component, level = 0, None, None
+        for block in self._blocks():
+            if not self._test.release(ranked[block], ranked_limits[block], entropy=drawn).passed:
+                break
+            bounds[block] = ranked_limits[block]
+            passed += 1
+        else:
+            rest = slice(self.plan.tested, None)
+            if self._ladder is not None:
+                claim = self._ladder.release(ranked[rest], ranked_limits[rest], entropy=drawn)
+                bounds[rest] = claim.bounds
+                component, level = claim.component, claim.level
+        unranked = np.empty_like(bounds)
+        unranked[order] = bounds
+        return Selected(
+            at_most=kept(limits),
+            bounds=unranked,
+            passed=passed,
+            component=component,
+            level=level,
+            guarantee=self.guarantee,
+            mechanism=self.name,
+            simulated=drawn.simulated,
+        )
+
+    def distribution(self, counts: ArrayLike, at_most: ArrayLike) -> dict[Outcome, Ball]:
+        """Every outcome with its probability; ranks in a claim are counted from the last block."""
+        values, limits = self._given(counts, at_most)
+        ranked, ranked_limits = values[self.plan.order], limits[self.plan.order]
+        found: dict[Outcome, Ball] = {}
+        with exact.precision(exact.PMF_BITS):
+            reached = ball(1)
+            for number, block in enumerate(self._blocks()):
+                passes = self._test.beta(smallest_margin(ranked[block], ranked_limits[block]))
+                found[number, None] = reached * (1 - passes)
+                reached = reached * passes
+            rest = slice(self.plan.tested, None)
+            passed = len(self.plan.blocks)
+            if self._ladder is None:
+                found[passed, None] = reached
+            else:
+                for claim, share in self._ladder.distribution(ranked[rest], ranked_limits[rest]).items():
+                    found[passed, claim] = reached * share
+        return {outcome: share for outcome, share in found.items() if not share.is_zero()}
+
+    def expected(self, counts: ArrayLike, at_most: ArrayLike) -> NDArray[np.float64]:
+        """Pr[certified at most t] of each condition, as floats: to plan on public or simulated counts."""
+        values, limits = self._given(counts, at_most)
+        ranked, ranked_limits = values[self.plan.order], limits[self.plan.order]
+        chances = np.zeros(ranked.size)
+        reached = 1.0
+        for block in self._blocks():
+            reached *= float(self._test.beta(smallest_margin(ranked[block], ranked_limits[block])).mid())
+            chances[block] = reached
+        rest = slice(self.plan.tested, None)
+        if self._ladder is not None:
+            chances[rest] = reached * self._ladder.expected(ranked[rest], ranked_limits[rest])
+        unranked = np.empty_like(chances)
+        unranked[self.plan.order] = chances
+        return unranked
+
+    @property
+    def _test(self) -> BlockTest:
+        return BlockTest(epsilon=self.epsilon, policy=self.policy)
+
+    @property
+    def _ladder(self) -> Ladder | None:
+        """None where the blocks are everything, or nothing can be included."""
+        if self.plan.tested == self.plan.order.size or not self.plan.components:
+            return None
+        return Ladder(
+            epsilon=self.epsilon, components=self.plan.components, bottom=self.bottom, policy=self.policy
+        )
+
+    def _blocks(self) -> list[slice]:
+        ends = (0, *self.plan.blocks)
+        return [slice(start, end) for start, end in itertools.pairwise(ends)]
+
+    def _given(self, counts: ArrayLike, at_most: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        values = people_counts(counts)
+        if values.size != self.plan.order.size:
+            raise BadCounts(
+                f"The plan is for {self.plan.order.size} conditions, and there are {values.size} counts.",
+                "Make the plan from one score for each condition, in the same order.",
+            )
+        return values, thresholds_for(values.size, at_most)
