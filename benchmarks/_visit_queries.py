@@ -102,7 +102,7 @@ def numpy_queries(path: Path, start: datetime, end: datetime) -> dict[str, tuple
 
 def safeside_queries(path: Path, start: datetime, end: datetime) -> dict[str, tuple[Query, Reading]]:
     """This project's: every row checked, people counted, every place of the list answered."""
-    from safeside.visits import VisitFormat, Window, count_visits, read_places
+    from safeside.visits import VisitFormat, Window, check_visits, count_visits, read_places
 
     window, fmt = Window.parse(f"{start.isoformat()}/{end.isoformat()}"), VisitFormat()
     listed = path.with_name("places.csv")
@@ -113,6 +113,7 @@ def safeside_queries(path: Path, start: datetime, end: datetime) -> dict[str, tu
 
     return {
         "safeside": (lambda: count_visits(path, places, window, fmt), pairs),
+        "safeside check": (lambda: check_visits(path, places, window, fmt), lambda _: ()),
         "safeside places": (lambda: read_places(listed), lambda _: ()),
     }
 

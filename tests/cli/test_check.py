@@ -44,7 +44,7 @@ def test_a_sound_file(folder: Path) -> None:
     )
     assert code == 0
     assert said == (
-        "Looked at 1 file: 2 rows, 2 people."
+        "Looked at 1 file: 2 rows."
         " A visit is a stay at the place, from its start up to its end."
         " Nothing here stops a count."
     )

@@ -75,7 +75,7 @@ def test_missing_values_that_are_made_up(tmp_path: Path, pages: str, claimed: in
     assert claim_nulls(content, NONE_WRITTEN, claimed) == [claimed // 2] * 4
     (tmp_path / "visits.parquet").write_bytes(content)
     assert count_visits(tmp_path / "visits.parquet", places(), DAY).values.tolist() == [PEOPLE, 0, 0, 0, 0]
-    report = check_visits(tmp_path / "visits.parquet", places(), DAY)
+    report = check_visits(tmp_path / "visits.parquet", places())
     assert (report.fine, report.rows, report.people) == (True, PEOPLE, PEOPLE)
 
 

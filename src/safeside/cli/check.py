@@ -81,7 +81,6 @@ def _plain(report: Report) -> dict[str, object]:
         "files": report.files,
         "rows": report.rows,
         "people": report.people,
-        "most_places_per_person": report.most_places_per_person,
         "reading": report.reading,
         "exclusions": list(report.exclusions),
         "findings": [_finding(finding) for finding in report.findings],

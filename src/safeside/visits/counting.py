@@ -87,7 +87,7 @@ def count_visits(
         if tally.odd_ids:
             stop_on(locate(source, places, window, progress))
         if tally.nobody:
-            stop_on(_why_nobody(source, places, window, known, progress))
+            stop_on(why_nobody(source, places, window, known, progress))
         values, unknown = tally.values, tally.unknown
         if unknown and not exclude_unknown_places:
             stop_on([unknown_places(source, places, unknown, progress)])
@@ -96,7 +96,7 @@ def count_visits(
         most = tally.most_places
         if limit is not None and most is not None and most > limit and unknown:
             most = most_listed_places(source, places, window, progress)
-        rows, people = _whole_input(source, known, progress)
+        rows, people = whole_input(source, known, progress)
         stop_on([*too_many(most, limit, source, window), *disagreements(source, known, rows, people)])
     return Counts(
         places=places,
@@ -112,7 +112,7 @@ def count_visits(
     )
 
 
-def _why_nobody(
+def why_nobody(
     source: Source, places: Places, window: Window, known: Manifest, progress: Progress
 ) -> list[Finding]:
     """Why nobody may be in the window: no rows at all, or times in another unit. Else nobody was there."""
@@ -164,7 +164,7 @@ def too_many(most: int | None, limit: int | None, source: Source, window: Window
     return [Finding(doubt=Doubt.TOO_MANY_PLACES, reason=reason, do=do)]
 
 
-def _whole_input(source: Source, known: Manifest, progress: Progress) -> tuple[int | None, int | None]:
+def whole_input(source: Source, known: Manifest, progress: Progress) -> tuple[int | None, int | None]:
     """Rows and people of the whole input, where they are known for nothing or somebody declared them."""
     rows, people = source.rows, None
     wanted = []

@@ -42,7 +42,6 @@ class Doubt(StrEnum):
     UNKNOWN_PLACE = "unknown place"
     TWO_PLACES = "two places at once"
     TOO_MANY_PLACES = "too many places"
-    OVERLAP = "overlapping stays"
     NOBODY = "nobody in the window"
     ROWS = "rows"
     PEOPLE = "people"
@@ -94,8 +93,6 @@ class Report:
     files: int
     rows: int | None
     people: int | None = None
-    most_places_per_person: int | None = None
-    people_in_window: int | None = None
     exclusions: tuple[str, ...] = ()
     reading: str = ""
 
