@@ -22,11 +22,11 @@ from safeside.mechanisms.additive import Additive, AGeo, TwoSidedGeometric
 from safeside.mechanisms.blocktest import BlockTest
 from safeside.mechanisms.decision import OptimalDecision
 from safeside.mechanisms.grid import ALap, Laplace, OnGrid
-from safeside.mechanisms.ladder import Component
+from safeside.mechanisms.ladder import Claim, Component
 from safeside.mechanisms.laws import Both, Down, Integers, Law, Padded, Up
 from safeside.mechanisms.padded import PaddedGeo
 from safeside.mechanisms.response import Mangat, UtilityOptimised, Warner, YesNo
-from safeside.mechanisms.selection import Selected, Selection
+from safeside.mechanisms.selection import Selection
 from safeside.mechanisms.selection_plan import SelectionPlan
 from safeside.mechanisms.sparse import SAGeo, SALap, SparseQueries
 from safeside.mechanisms.svt import SparseVector
@@ -185,30 +185,31 @@ def selections() -> Iterator[Sampler]:
     components = (Component(cuts=(2, 1)), Component(cuts=(1, 1), halvings=1))
     plan = SelectionPlan(order=np.array([1, 0, 2]), blocks=(1,), components=components)
     selection = Selection(epsilon=1, plan=plan, bottom=2)
-    law = selection.distribution(_COUNTS, np.array(_LIMITS))
-    numbers = {outcome: number for number, outcome in enumerate(law)}
+    numbers: dict[Any, int] = {}
+    pmf: dict[int, Ball] = {}
 
-    def told(drawn: Selected) -> int:
-        rest = (drawn.bounds[plan.order] >= 0)[plan.tested :]
-        if drawn.component is None or drawn.level is None:
-            return numbers[drawn.passed, None]
-        claim = (drawn.component, drawn.level, frozenset(np.flatnonzero(rest).tolist()))
-        # Nothing is said at the lowest level, so a set is not to be seen there.
-        return numbers.get((drawn.passed, claim), -1) if drawn.level > -selection.bottom else -1
+    def told(passed: int, claim: Claim | None) -> Any:
+        """What readers see: at the lowest level nothing is said of anything, so the set does not show."""
+        return (passed, claim[:2]) if claim is not None and claim[1] == -selection.bottom else (passed, claim)
 
-    with exact.precision(exact.PMF_BITS):
-        pmf = {-1: exact.ball(0)}
-        for outcome, share in law.items():
-            lowest = outcome[1] is not None and outcome[1][1] == -selection.bottom
-            key = -1 if lowest else numbers[outcome]
-            pmf[key] = pmf.get(key, exact.ball(0)) + share
+    for outcome, share in selection.distribution(_COUNTS, np.array(_LIMITS)).items():
+        number = numbers.setdefault(told(*outcome), len(numbers))
+        with exact.precision(exact.PMF_BITS):
+            pmf[number] = pmf.get(number, exact.ball(0)) + share
+
+    def drawn() -> int:
+        one = selection.release(_COUNTS, _LIMITS)
+        if one.component is None or one.level is None:
+            return numbers[told(one.passed, None)]
+        included = np.flatnonzero(one.bounds[plan.order][plan.tested :] >= 0).tolist()
+        # Whatever cannot be said is a number without probability, and fails the test.
+        return numbers.get(told(one.passed, (one.component, one.level, frozenset(included))), len(pmf))
+
     yield Sampler(
         name="release of selection",
         setting="3 places, one tested first",
         test=SamplerTest(pmf=pmf, draws=_ROUNDS),
-        draw=lambda number: np.array(
-            [told(selection.release(_COUNTS, _LIMITS)) for _ in range(number)], dtype=np.int64
-        ),
+        draw=lambda number: np.array([drawn() for _ in range(number)], dtype=np.int64),
     )
 
 
