@@ -117,7 +117,7 @@ def test_a_recovery_that_is_killed_is_finished_by_the_next(
         other.reserve("city", "b", QUESTION, cost("1/4"))
     for path, content in elsewhere.items():
         path.write_bytes(content + path.read_bytes())
-    killed_at(url, steps.of("recharge", step), lambda it: it.recover())
+    killed_at(url, steps.of("found", step), lambda it: it.recover())
     with open_ledger(url) as fresh:
         fresh.recover()
         assert fresh.remaining("city").epsilon == 3 - 2 - Fraction(1, 4)

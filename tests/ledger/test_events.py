@@ -32,9 +32,9 @@ EXAMPLES: list[Happening] = [
         epsilon=Fraction(1),
         delta=Fraction(0),
     ),
-    events.Committed(request="r", manifest="m", fingerprint=None, alarms=2),
+    events.Committed(request="r", reservation="d", manifest="m", fingerprint=None, alarms=2),
     events.Returned(request="r", epsilon=Fraction(1, 2)),
-    events.Withdrawn(request="r", reason="software-fault"),
+    events.Withdrawn(request="r", reservation="d", reason="software-fault"),
     events.Refused(request="q", dataset="city", question="digest", reason="no room", ends=None),
     events.Linked(first="city", second="town"),
     events.Recharged(
@@ -45,12 +45,11 @@ EXAMPLES: list[Happening] = [
         cost=cost(),
         epsilon=Fraction(1),
         delta=Fraction(0),
-        lost="d",
-        manifest=None,
+        manifest="m",
     ),
-    events.Adopted(lost="d", what="return"),
+    events.Found.of(events.make(events.NOTHING, NOON, events.Linked(first="city", second="town"))),
     events.ClockSet(reason="set right"),
-    events.Resumed(request="a"),
+    events.Resumed(request="a", reservation="d"),
 ]
 
 

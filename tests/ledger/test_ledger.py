@@ -23,9 +23,9 @@ from safeside.errors import (
 )
 from safeside.ledger import Budget, Cost, Kind, Ledger, Stage, create_ledger, open_ledger
 from safeside.ledger import store as stores
+from safeside.ledger.account import Impossible
 from safeside.ledger.chain import Decision
 from safeside.ledger.events import Refused
-from safeside.ledger.state import Impossible
 from safeside.privacy.guarantee import Unit
 
 THIRD = Fraction(1, 3)

@@ -63,7 +63,7 @@ def test_an_event_that_the_rules_forbid(spent: Ledger, url: str) -> None:
     with raw(url) as run:
         ((body,),) = run("SELECT body FROM safeside_events WHERE number = 6")
         forged = {**json.loads(body), "kind": "return", "epsilon": "1/1"}
-        for name in ("manifest", "fingerprint", "alarms"):
+        for name in ("reservation", "manifest", "fingerprint", "alarms"):
             del forged[name]
         text = json.dumps(forged)
         run("UPDATE safeside_events SET body = ?, digest = ? WHERE number = 6", text, digest(text))
@@ -86,8 +86,8 @@ TOO_MUCH = Fraction(3, 2)
             epsilon=TOO_MUCH,
             delta=Fraction(0),
         ),
-        Resumed(request="c"),
-        Resumed(request="a"),
+        Resumed(request="c", reservation=""),
+        Resumed(request="a", reservation=""),
     ],
     ids=["it spends more than was left", "it takes up nothing", "it takes up what is published"],
 )

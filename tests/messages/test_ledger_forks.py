@@ -71,15 +71,22 @@ def _meet(place: str, state: Path, here: Act, there: Act) -> Ledger:
     return open_ledger(place)
 
 
-def test_copies_that_cannot_be_reconciled(book: Ledger, tmp_path: Path, state: Path) -> None:
-    def make(epsilon: int) -> Act:
-        return lambda it: it.create_dataset("new", "person", epsilon)
+def test_a_witness_with_lines_missing(book: Ledger, tmp_path: Path, state: Path) -> None:
+    def publish(it: Ledger) -> None:
+        it.create_dataset("new", "person", 1)
+        it.reserve("new", "far", QUESTION, cost())
 
-    both = _meet(str(tmp_path / "ledger.db"), state, make(1), make(2))
-    assert said(both.recover, LedgerError) == (
-        'Two copies of this ledger each made a dataset "new", with different budgets.',
-        "Keep the copy with the smaller budget, and charge the releases of the other to it with "
-        "`safeside ledger recover --release DIR`.",
+    both = _meet(
+        str(tmp_path / "ledger.db"), state, lambda it: it.refuse("city", "x", QUESTION, "no"), publish
+    )
+    (witness,) = state.iterdir()
+    lines = [line for line in witness.read_text().splitlines() if '"name":"new"' not in line]
+    witness.write_text("\n".join(lines) + "\n")
+    assert said(both.recover, LedgerForked) == (
+        "A witness holds an event, number 9, that cannot be answered here (its dataset does not exist): "
+        "lines are missing from it, or it was altered.",
+        "Put back the witness from a backup, or restore the ledger from a later backup; then run "
+        "`safeside ledger recover` again.",
     )
 
 

@@ -147,8 +147,9 @@ def describe(event: Event) -> str:
             return f"{request}: {reason}" + ("" if ends is None else "; its reservation went back in full")
         case events.Linked(first=first, second=second):
             return f"{first} and {second} hold the same people"
-        case events.Adopted(what=kind):
-            return f"a lost {kind}"
+        case events.Found() as what:
+            gone = what.lost()
+            return f"lost and found: {gone.what.kind}, {describe(gone)}"
         case events.ClockSet(reason=reason):
             return reason
         case _:
@@ -158,6 +159,8 @@ def describe(event: Event) -> str:
 def is_of(event: Event, dataset: str, requests: set[str]) -> bool:
     """Whether an event concerns a dataset, whose requests these are."""
     what = event.what
+    while isinstance(what, events.Found):
+        what = what.lost().what
     names = {getattr(what, name, None) for name in ("dataset", "name", "first", "second")}
     return dataset in names or getattr(what, "request", None) in requests
 

@@ -1,11 +1,11 @@
 """What was spent: events, budget arithmetic, stores; reserve, draw, commit."""
 
+from safeside.ledger.account import Dataset, Reservation, Stage
 from safeside.ledger.address import create_ledger, open_ledger
 from safeside.ledger.events import Event, Head
 from safeside.ledger.ledger import Ledger
 from safeside.ledger.money import Budget, Cost
 from safeside.ledger.recovery import Published, Recovery
-from safeside.ledger.state import Dataset, Reservation, Stage
 from safeside.ledger.status import Leak, Status
 from safeside.privacy.account import Kind
 

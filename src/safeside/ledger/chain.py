@@ -174,7 +174,12 @@ class Chain:
 
     def _append(self, rows: Rows, what: Happening, now: datetime | None) -> Event:
         event = events.make(self._state.head, self._time(what, now), what)
-        self._state.apply(event)
+        try:
+            self._state.apply(event)
+        except BaseException:
+            # Half of it may be in the account already.
+            self._state, self._stored = State(), events.NOTHING
+            raise
         rows.append(event)
         return event
 

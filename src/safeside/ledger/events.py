@@ -18,12 +18,14 @@ from typing import Any, ClassVar, Final
 
 from safeside.errors import BadQuestion
 from safeside.ledger import money
-from safeside.ledger.money import Cost
+from safeside.ledger.money import Budget, Cost
 
 BEFORE_ALL: Final = "0" * 64
 """What the first event names as its predecessor."""
 DOCUMENT: Final = "document"
 """A long value of a question is kept apart, once, and named by its digest under this word."""
+UNREADABLE: Final = (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError)
+"""What reading words that are no event may raise."""
 _TIME: Final = "%Y-%m-%dT%H:%M:%S.%fZ"
 
 
@@ -117,6 +119,11 @@ class Charged(Happening):
     epsilon: Fraction
     delta: Fraction
 
+    @property
+    def amount(self) -> Budget:
+        """What entered the account."""
+        return Budget(epsilon=self.epsilon, delta=self.delta)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reserved(Charged):
@@ -131,14 +138,20 @@ class Resumed(Happening):
 
     kind: ClassVar[str] = "resume"
     request: str
+    reservation: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Committed(Happening):
-    """What was drawn for a reservation is the release with this manifest, and nothing else."""
+    """What was drawn for a reservation is the release with this manifest, and nothing else.
+
+    Here, as in `resume` and `withdraw`, `reservation` is the digest of the event that reserved: a request id
+    may stand for another reservation on a copy of the ledger, a digest never does.
+    """
 
     kind: ClassVar[str] = "commit"
     request: str
+    reservation: str
     manifest: str
     fingerprint: str | None
     alarms: int | None
@@ -159,6 +172,7 @@ class Withdrawn(Happening):
 
     kind: ClassVar[str] = "withdraw"
     request: str
+    reservation: str
     reason: str
 
 
@@ -189,20 +203,30 @@ class Linked(Happening):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Recharged(Charged):
-    """A reservation or release this chain had lost, charged again whether or not it fits."""
+    """A release of which no event is left, charged again at its own price, whether or not it fits."""
 
     kind: ClassVar[str] = "recharge"
-    lost: str
-    manifest: str | None
+    manifest: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Adopted(Happening):
-    """An event this chain had lost, of which nothing need be charged."""
+class Found(Happening):
+    """An event this chain had lost, word for word: what it spent is spent here too.
 
-    kind: ClassVar[str] = "adopt"
-    lost: str
-    what: str
+    Its digest follows from its words, so a lost charge can be answered by that very charge and by no other.
+    """
+
+    kind: ClassVar[str] = "found"
+    event: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, lost: Event) -> Found:
+        """The answer to a lost event."""
+        return cls(event=json.loads(lost.body))
+
+    def lost(self) -> Event:
+        """The event that was lost; what `parse` raises where it is none."""
+        return parse(canonical(self.event))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -225,7 +249,7 @@ KINDS: Final[Mapping[str, type[Happening]]] = {
         Refused,
         Linked,
         Recharged,
-        Adopted,
+        Found,
         ClockSet,
         Resumed,
     )
@@ -234,6 +258,8 @@ KINDS: Final[Mapping[str, type[Happening]]] = {
 
 def documents_of(what: Happening) -> list[str]:
     """The documents an event speaks of."""
+    if isinstance(what, Found):
+        return documents_of(what.lost().what)
     if not isinstance(what, Charged):
         return []
     return [
@@ -296,9 +322,9 @@ def make(head: Head, time: datetime, what: Happening) -> Event:
 
 
 def parse(body: str) -> Event:
-    """An event from its bytes; ValueError, KeyError or TypeError where they are not one."""
+    """An event from its bytes; one of `UNREADABLE` where they are not one."""
     fields = json.loads(body)
-    time = datetime.fromisoformat(fields.pop("time"))
+    time = datetime.strptime(fields.pop("time"), _TIME).replace(tzinfo=UTC)
     number, previous = int(fields.pop("number")), str(fields.pop("previous"))
     kind = KINDS[fields.pop("kind")]
     readers = _READERS[kind.kind]

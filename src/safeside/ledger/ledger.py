@@ -25,6 +25,7 @@ from safeside.errors import (
 )
 from safeside.exact import Number, show
 from safeside.ledger import events, questions
+from safeside.ledger.account import PRIVATE, PUBLIC, Dataset, Reservation, Stage
 from safeside.ledger.chain import Decision
 from safeside.ledger.money import ZERO, Cost
 from safeside.ledger.reader import Reader
@@ -40,7 +41,7 @@ from safeside.ledger.rules import (
     timezone_of,
     unit_of,
 )
-from safeside.ledger.state import PRIVATE, PUBLIC, Dataset, Reservation, Stage, State
+from safeside.ledger.state import State
 from safeside.ledger.store import Identity, Store
 from safeside.privacy.guarantee import Unit
 
@@ -122,7 +123,7 @@ class Ledger(Reader):
             if known is not None:
                 require_same(known, dataset, stored, cost)
                 # Whoever made it must know, before it returns the money, that somebody else may have drawn.
-                joined = events.Resumed(request=request_id)
+                joined = events.Resumed(request=request_id, reservation=known.digest)
                 return Decision(happenings=(joined,)) if state.endable(known) else Decision()
             over = over_budget(state, dataset, cost)
             if over is not None:
@@ -172,6 +173,7 @@ class Ledger(Reader):
             )
         what = events.Committed(
             request=reservation.request,
+            reservation=reservation.digest,
             manifest=manifest_digest,
             fingerprint=fingerprint,
             alarms=None if alarms is None else exact.whole(alarms, "the number of alarms"),
@@ -220,7 +222,6 @@ class Ledger(Reader):
 
     def withdraw(self, request_id: str, reason: str, *, now: datetime | None = None) -> Reservation:
         """Take back a whole release. It stays charged: what was seen cannot be unseen."""
-        what = events.Withdrawn(request=request_id, reason=reason)
 
         def decide(state: State) -> Decision:
             known = state.reservations.get(request_id)
@@ -231,9 +232,10 @@ class Ledger(Reader):
                     f'The ledger knows of no release published for the request "{request_id}".',
                     "Look up the request id in release.json, or in `safeside ledger history`.",
                 )
+            what = events.Withdrawn(request=request_id, reservation=known.digest, reason=reason)
             return Decision(happenings=(what,))
 
-        return self._chain.record(what.kind, decide, now).reservations[request_id]
+        return self._chain.record(events.Withdrawn.kind, decide, now).reservations[request_id]
 
     def refuse(
         self,

@@ -16,6 +16,8 @@ from safeside.privacy.account import Charge
 from safeside.privacy.account import Kind as Kind
 
 ZERO: Final = Fraction(0)
+ALL_TIME: Final = ""
+"""The one period of a dataset whose unit is the person."""
 _SHORT: Final = "dp"
 
 
@@ -96,6 +98,11 @@ class Cost:
                 "for each alarm.",
                 "Price it as a whole number of alarms, under the asymmetric definition.",
             )
+
+    @property
+    def accounts(self) -> tuple[str, ...]:
+        """The periods that are charged: those it names, or all time."""
+        return self.periods or (ALL_TIME,)
 
     @property
     def charge(self) -> Charge:

@@ -12,10 +12,9 @@ from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from safeside.errors import BadQuestion
+from safeside.ledger.money import ALL_TIME
 from safeside.privacy.guarantee import Unit
 
-ALL_TIME: Final = ""
-"""The one period of a dataset whose unit is the person."""
 _WEEK: Final = re.compile(r"\d{4}-W\d{2}")
 _MOST_PERIODS: Final = 3660
 

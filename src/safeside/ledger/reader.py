@@ -9,13 +9,14 @@ from types import TracebackType
 from typing import Any, Self
 
 from safeside.ledger import events, questions
+from safeside.ledger.account import Dataset, Reservation
 from safeside.ledger.chain import Chain
 from safeside.ledger.events import Event, Head
 from safeside.ledger.money import Budget, Cost
 from safeside.ledger.periods import check_periods, periods_of
 from safeside.ledger.recovery import Published, reconcile
 from safeside.ledger.rules import find_dataset, over_budget
-from safeside.ledger.state import Dataset, Reservation, State
+from safeside.ledger.state import State
 from safeside.ledger.status import Status, status, verify
 from safeside.ledger.store import Rows, Store
 

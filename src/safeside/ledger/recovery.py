@@ -3,7 +3,7 @@
 Three things are told apart. A reservation without a release is a crash: it stays paid, and repeating the
 request finishes it for nothing. Events that the witness holds and that follow the chain exactly are put back
 as they were. Whatever else was stored or published once, on a copy of this ledger, is charged again in full,
-whether or not it fits: the people in the data have already paid.
+whether or not it fits (`lost`): the people in the data have already paid.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from fractions import Fraction
 from typing import Any
 
 from safeside.errors import LedgerError, LedgerForked
-from safeside.ledger import events, questions
+from safeside.ledger import events, lost, questions
+from safeside.ledger.account import Impossible, Reservation, Stage
 from safeside.ledger.chain import Chain, Decision, forked
-from safeside.ledger.events import Committed, Event, Happening
-from safeside.ledger.money import Budget, Cost
+from safeside.ledger.events import Committed, Event
+from safeside.ledger.money import Cost
 from safeside.ledger.rules import find_dataset
-from safeside.ledger.state import Reservation, Stage, State
+from safeside.ledger.state import State
 from safeside.ledger.witness import Line
 
 
@@ -72,9 +73,9 @@ def recover(
     clock_set = accept_clock and _set_clock(chain, now)
     before = {one.request for one in _reservations(chain)}
     restored = _put_back(chain)
-    given = list(published)
-    _charge_lost(chain, {one.manifest for one in given}, now)
-    for one in given:
+    given = {one.manifest: one for one in published}
+    _answer_lost(chain, given, now)
+    for one in given.values():
         _charge_published(chain, one, now)
     returned = _return_unused(chain, now)
     reservations = _reservations(chain)
@@ -127,119 +128,49 @@ def _next(chain: Chain) -> Line | None:
     return None
 
 
-def _charge_lost(chain: Chain, given: set[str], now: datetime | None) -> None:
-    """The other branch of a fork, event by event; each is accounted for in a transaction of its own."""
-    lost = [events.parse(line.body) for line in chain.lost()]
-    released = {
-        event.what.request: event.what.manifest for event in lost if isinstance(event.what, events.Committed)
-    }
-    ended = {event.what.ends for event in lost if isinstance(event.what, events.Refused)}
-    for event in lost:
-        documents = _documents(chain, event)
-
-        def decide(state: State, event: Event = event, documents: dict[str, str] = documents) -> Decision:
-            if state.holds(event.head):
-                return Decision()
-            paid = isinstance(event.what, events.Committed) and event.what.manifest in given
-            if paid or event.digest in ended:
-                return Decision(happenings=(events.Adopted(lost=event.digest, what=event.what.kind),))
-            return Decision(happenings=_account_for(state, event, released), documents=documents)
-
-        chain.record(events.Recharged.kind, decide, now, mend=True)
+def _answer_lost(chain: Chain, given: Mapping[str, Published], now: datetime | None) -> None:
+    """The other branch of a fork, event by event, each in a transaction of its own."""
+    for event in [events.parse(line.body) for line in chain.lost()]:
+        _answer(chain, event, given, now)
 
 
-def _documents(chain: Chain, event: Event) -> dict[str, str]:
-    found = {one: chain.find_document(one) for one in events.documents_of(event.what)}
-    return {one: body for one, body in found.items() if body is not None}
+def _answer(chain: Chain, event: Event, given: Mapping[str, Published], now: datetime | None) -> None:
+    found = events.Found.of(event)
+    documents = {one: chain.find_document(one) for one in events.documents_of(found)}
+    kept = {one: body for one, body in documents.items() if body is not None}
+
+    def decide(state: State) -> Decision:
+        held = state.holds(event.head)
+        return Decision() if held else Decision(happenings=(found,), documents=kept)
+
+    if isinstance(event.what, Committed):
+        _require_price(chain, event.what, given, now)
+    try:
+        chain.record(found.kind, decide, now, mend=True)
+    except Impossible as why:
+        raise LedgerForked(
+            f"A witness holds an event, number {event.number}, that cannot be answered here ({why}): lines "
+            "are missing from it, or it was altered.",
+            "Put back the witness from a backup, or restore the ledger from a later backup; then run "
+            "`safeside ledger recover` again.",
+        ) from None
 
 
-def _account_for(state: State, event: Event, released: Mapping[str, str]) -> tuple[Happening, ...]:
-    what = event.what
-    adopted = events.Adopted(lost=event.digest, what=what.kind)
-    match what:
-        case events.DatasetCreated():
-            return (what, adopted) if _is_new(state, what) else (adopted,)
-        case events.Linked():
-            one, two = find_dataset(state, what.first), find_dataset(state, what.second)
-            apart = state.group(one.name) is not state.group(two.name)
-            return (what, adopted) if apart else (adopted,)
-        case events.Reserved() | events.Recharged():
-            return (_again(state, what, event.digest, released.get(what.request)),)
-        case events.Committed():
-            return _commit_again(state, what, event.digest, adopted)
-        case events.Resumed():
-            known = state.reservations.get(what.request)
-            return (what, adopted) if known is not None and state.endable(known) else (adopted,)
-        case events.Withdrawn():
-            known = state.reservations.get(what.request)
-            published = known is not None and known.stage is Stage.COMMITTED
-            return (what, adopted) if published else (adopted,)
-        case _:
-            return (adopted,)
-
-
-def _is_new(state: State, what: events.DatasetCreated) -> bool:
-    known = state.datasets.get(what.name)
-    if known is None:
-        return True
-    cap = Budget(epsilon=what.epsilon, delta=what.delta)
-    if (str(known.unit), known.timezone, known.cap) != (what.unit, what.timezone, cap):
-        raise LedgerError(
-            f'Two copies of this ledger each made a dataset "{what.name}", with different budgets.',
-            "Keep the copy with the smaller budget, and charge the releases of the other to it with "
-            "`safeside ledger recover --release DIR`.",
-        )
-    return False
-
-
-def _again(
-    state: State, what: events.Reserved | events.Recharged, lost: str, manifest: str | None
-) -> events.Recharged:
-    known = what.manifest if isinstance(what, events.Recharged) else None
-    return events.Recharged(
-        request=_free(state, what.request, lost),
-        reference=what.reference,
-        dataset=what.dataset,
-        question=what.question,
-        cost=what.cost,
-        epsilon=what.epsilon,
-        delta=what.delta,
-        lost=lost,
-        manifest=manifest or known,
-    )
-
-
-def _free(state: State, request: str, lost: str) -> str:
-    """The request id, marked where this chain used the same one for a reservation of its own."""
-    return request if request not in state.reservations else f"{request} [{lost[:12]}]"
-
-
-def _commit_again(
-    state: State, what: events.Committed, lost: str, adopted: events.Adopted
-) -> tuple[Happening, ...]:
-    """A release whose reservation this chain may or may not have."""
-    if any(one.manifest == what.manifest for one in state.reservations.values()):
-        return (adopted,)
-    known = state.reservations.get(what.request)
-    if known is None:
+def _require_price(
+    chain: Chain, what: Committed, given: Mapping[str, Published], now: datetime | None
+) -> None:
+    """Where the witness has lost the reservation of a release, only the release can say what it cost."""
+    with chain.reading() as (state, _):
+        known = lost.reservation(state, what.reservation) is not None
+    if known:
+        return
+    if what.manifest not in given:
         raise LedgerForked(
             f'The release for the request "{what.request}" was committed on a copy of this ledger, and '
             "its price is not known here.",
             "Run `safeside ledger recover --release DIR` with the directory of that release.",
         )
-    if known.stage is Stage.RESERVED:
-        return (what, adopted)
-    # Both branches drew under the same reservation: that is two releases, so it is paid twice.
-    twice = events.Reserved(
-        request=known.request,
-        reference=known.reference,
-        dataset=known.dataset,
-        question=known.question,
-        cost=known.cost,
-        epsilon=known.charged.epsilon,
-        delta=known.charged.delta,
-    )
-    return (_again(state, twice, lost, what.manifest),)
+    _charge_published(chain, given[what.manifest], now)
 
 
 def _charged(state: State, one: Published) -> bool:
@@ -258,8 +189,16 @@ def _commit_published(state: State, one: Published) -> Committed | None:
     known = state.reservations.get(one.request)
     if known is None or known.stage is not Stage.RESERVED or known.reference != one.reference:
         return None
+    if (known.dataset, known.cost) != (one.dataset, one.cost):
+        return None
     all_of_them = None if known.cost.each is None else int(known.cost.epsilon / known.cost.each)
-    return Committed(request=one.request, manifest=one.manifest, fingerprint=None, alarms=all_of_them)
+    return Committed(
+        request=one.request,
+        reservation=known.digest,
+        manifest=one.manifest,
+        fingerprint=None,
+        alarms=all_of_them,
+    )
 
 
 def _charge_published(chain: Chain, one: Published, now: datetime | None) -> None:
@@ -278,16 +217,16 @@ def _charge_published(chain: Chain, one: Published, now: datetime | None) -> Non
         if forgotten is not None:
             return Decision(happenings=(forgotten,))
         amount = one.cost.converted()
-        lost = events.Reserved(
-            request=one.request,
+        again = events.Recharged(
+            request=lost.free(state, one.request, one.manifest),
             reference=one.reference,
             dataset=one.dataset,
             question=question,
             cost=one.cost,
             epsilon=amount.epsilon,
             delta=amount.delta,
+            manifest=one.manifest,
         )
-        again = _again(state, lost, one.manifest, one.manifest)
         return Decision(happenings=(again,), documents=documents)
 
     chain.record(events.Recharged.kind, decide, now, mend=True)

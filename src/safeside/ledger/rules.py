@@ -11,10 +11,11 @@ from typing import Any, Final
 from safeside.errors import BadQuestion, LedgerForked, LedgerMissing, OverBudget, RequestConflict
 from safeside.exact import show
 from safeside.ledger import events
+from safeside.ledger.account import Dataset, Reservation
 from safeside.ledger.chain import Decision
 from safeside.ledger.money import Cost
 from safeside.ledger.periods import check_periods, word, zone
-from safeside.ledger.state import Dataset, Reservation, State
+from safeside.ledger.state import State
 from safeside.privacy.guarantee import Unit
 
 _LONGEST_NAME: Final = 200

@@ -6,122 +6,21 @@ itself, and the same rules decide whether a new event is allowed and whether an 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from enum import StrEnum
 from fractions import Fraction
 from typing import Any, Final
 
+from safeside import exact
 from safeside.errors import BadQuestion, LedgerTampered
-from safeside.ledger import events
-from safeside.ledger.events import Event, Head
-from safeside.ledger.money import NONE, ZERO, Budget, Cost
+from safeside.ledger import events, lost
+from safeside.ledger.account import PUBLIC, Dataset, Group, Impossible, Reservation, Stage
+from safeside.ledger.events import UNREADABLE, Event, Head
+from safeside.ledger.money import ZERO, Budget
 from safeside.ledger.periods import check_periods
 from safeside.privacy.guarantee import Unit
 
-
-class Stage(StrEnum):
-    """How far a reservation has come."""
-
-    RESERVED = "reserved"
-    """Paid for; nothing was published under it, as far as the ledger knows."""
-    COMMITTED = "committed"
-    """Published, or about to be: what was drawn is fixed."""
-    WITHDRAWN = "withdrawn"
-    """Published and taken back whole; still charged."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Dataset:
-    """A dataset as it was created. The caps never change."""
-
-    name: str
-    unit: Unit
-    timezone: str | None
-    cap: Budget
-    created: datetime
-    public_balance: bool = False
-    """Whether outsiders see what is left, so that a stopped release has to stay charged."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Reservation:
-    """One paid question: `number` and `digest` are its event; `reference` is what its release calls it."""
-
-    ledger_id: str
-    request: str
-    reference: str
-    dataset: str
-    question: Mapping[str, Any]
-    cost: Cost
-    charged: Budget
-    number: int
-    digest: str
-    time: datetime
-    stage: Stage = Stage.RESERVED
-    manifest: str | None = None
-    alarms: int | None = None
-    fingerprint: str | None = None
-    returned: Fraction | None = None
-    recharged: bool = False
-    resumed: bool = field(default=False, compare=False)
-    """Taken up by a second run: from then on neither knows what the other has drawn."""
-    fresh: bool = field(default=False, compare=False)
-    """Made by the very call that answered with it: nobody else can have drawn under it yet."""
-
-
-@dataclass(kw_only=True, slots=True)
-class Group:
-    """Datasets of the same people, and their common account, period by period.
-
-    `spent` is net of what came back; `gross` is not; `peak` is the most any period ever reached.
-    """
-
-    members: tuple[str, ...]
-    unit: Unit
-    timezone: str | None
-    cap: Budget
-    spent: dict[str, Budget] = field(default_factory=dict)
-    gross: dict[str, Budget] = field(default_factory=dict)
-    peak: Budget = NONE
-    linked: int = 0
-
-    def remaining(self, period: str) -> Budget:
-        """What is left for a period; below zero where something was charged that did not fit."""
-        return self.cap - self.spent.get(period, NONE)
-
-    def charge(self, periods: tuple[str, ...], cost: Budget) -> None:
-        for period in periods:
-            self.spent[period] = self.spent.get(period, NONE) + cost
-            self.gross[period] = self.gross.get(period, NONE) + cost
-            self.peak = self.peak.most(self.spent[period])
-
-    def credit(self, periods: tuple[str, ...], epsilon: Fraction) -> None:
-        for period in periods:
-            self.spent[period] = self.spent[period] - Budget(epsilon=epsilon)
-
-    def undo(self, periods: tuple[str, ...], cost: Budget) -> None:
-        """Take back a charge under which nothing was drawn."""
-        for period in periods:
-            self.spent[period] = self.spent[period] - cost
-            self.gross[period] = self.gross[period] - cost
-
-    @property
-    def standing(self) -> Budget:
-        """What holds for everything published so far: the caps, or more where a charge was forced.
-
-        Never net of what came back (THEORY sections 4 and 7).
-        """
-        return self.cap.most(self.peak)
-
-
-class Impossible(Exception):
-    """An event that the rules do not allow at its place."""
-
-
-PRIVATE: Final = "private"
-PUBLIC: Final = "public"
+_OfARequest = events.Resumed | events.Committed | events.Returned | events.Refused | events.Withdrawn
 SLACK_SECONDS: Final = 120
 """Clocks of several machines differ a little; an event is never dated before the one it follows."""
 
@@ -138,7 +37,12 @@ class State:
     groups: dict[str, Group] = field(default_factory=dict)
     reservations: dict[str, Reservation] = field(default_factory=dict)
     refusals: dict[str, events.Refused] = field(default_factory=dict)
+    paid: dict[str, str] = field(default_factory=dict)
+    """Under which request id the charge of a `reserve` event stands, by the digest of that event."""
+    ended: dict[str, Reservation] = field(default_factory=dict)
+    """Reservations that went back in full, by that digest: charged again if one turns out to be drawn."""
     accounted: set[str] = field(default_factory=set)
+    """Digests of events of other branches whose words stand in a `found` event of this one."""
 
     def read(self, number: int, digest: str, body: str) -> Event:
         """Fold one stored row; LedgerTampered names the first event that cannot be true."""
@@ -149,7 +53,7 @@ class State:
             raise tampered(number, "it is not what was written")
         try:
             event = events.parse(body)
-        except (ValueError, KeyError, TypeError):
+        except UNREADABLE:
             raise tampered(number, "it cannot be read") from None
         if event.previous != self.head.digest or event.number != number:
             raise tampered(number, "it does not follow the event before it")
@@ -157,7 +61,7 @@ class State:
             self.apply(event)
         except Impossible as why:
             raise tampered(number, str(why)) from None
-        except (BadQuestion, ValueError):
+        except (BadQuestion, *UNREADABLE):
             raise tampered(number, "its terms are not the ledger's") from None
         return event
 
@@ -172,7 +76,7 @@ class State:
             case events.LedgerCreated():
                 self.ledger_id = what.ledger
             case events.DatasetCreated():
-                self._dataset(what, event)
+                self.create(what, event)
             case events.Reserved():
                 self._reserve(what, event)
             case events.Resumed():
@@ -189,8 +93,8 @@ class State:
                 self._link(what, event)
             case events.Recharged():
                 self._recharge(what, event)
-            case events.Adopted():
-                self.accounted.add(what.lost)
+            case events.Found():
+                lost.fold(self, what, event)
         self.head, self.time = event.head, event.time
         self.digests.append(event.digest)
 
@@ -221,10 +125,10 @@ class State:
             return ZERO
         return reservation.cost.unused(reservation.alarms)
 
-    def _dataset(self, what: events.DatasetCreated, event: Event) -> None:
+    def create(self, what: events.DatasetCreated, event: Event) -> None:
         if what.name in self.datasets:
             raise Impossible("a dataset of that name exists already")
-        cap = Budget(epsilon=what.epsilon, delta=what.delta)
+        cap = Budget(epsilon=exact.epsilon(what.epsilon), delta=exact.delta(what.delta))
         unit = Unit(what.unit)
         self.datasets[what.name] = Dataset(
             name=what.name,
@@ -237,43 +141,73 @@ class State:
         self.groups[what.name] = Group(members=(what.name,), unit=unit, timezone=what.timezone, cap=cap)
 
     def _reserve(self, what: events.Reserved, event: Event) -> None:
-        if what.dataset not in self.datasets or what.request in self.reservations:
-            raise Impossible("its dataset does not exist, or its request was reserved before")
-        group = self.group(what.dataset)
-        periods = check_periods(group.unit, what.cost.periods)
-        amount = Budget(epsilon=what.epsilon, delta=what.delta)
+        group = self._chargeable(what)
+        if what.request in self.reservations:
+            raise Impossible("its request was reserved before")
+        periods, amount = check_periods(group.unit, what.cost.periods), what.amount
         if not all(amount.fits(group.remaining(period)) for period in periods):
             raise Impossible("it spends more than was left")
         group.charge(periods, amount)
-        self._remember(what, event)
+        self.remember(what, event)
 
-    def _remember(self, what: events.Charged, event: Event) -> None:
-        self.reservations[what.request] = Reservation(
+    def _recharge(self, what: events.Recharged, event: Event) -> None:
+        self.charge_again(what, event, what.request, stage=Stage.COMMITTED, manifest=what.manifest)
+
+    def _chargeable(self, what: events.Charged) -> Group:
+        """The account that pays; what enters it is what the price converts to, not a word more or less."""
+        if what.dataset not in self.datasets:
+            raise Impossible("its dataset does not exist")
+        if what.amount != what.cost.converted():
+            raise Impossible("it charges another amount than its price")
+        return self.group(what.dataset)
+
+    def charge_again(self, what: events.Charged, event: Event, request: str, **more: Any) -> Reservation:
+        """Charge what was published or may have been, whether or not it fits; nothing of it comes back."""
+        group = self._chargeable(what)
+        if request in self.reservations:
+            raise Impossible("its request was reserved before")
+        if not group.closed:
+            check_periods(group.unit, what.cost.periods)
+        group.charge(what.cost.accounts, what.amount)
+        again = replace(self.remember(what, event, request), recharged=True, **more)
+        self.reservations[request] = again
+        return again
+
+    def remember(self, what: events.Charged, event: Event, request: str | None = None) -> Reservation:
+        """The reservation that an event has paid for."""
+        made = Reservation(
             ledger_id=self.ledger_id,
-            request=what.request,
+            request=request or what.request,
             reference=what.reference,
             dataset=what.dataset,
             question=what.question,
             cost=what.cost,
-            charged=Budget(epsilon=what.epsilon, delta=what.delta),
+            charged=what.amount,
             number=event.number,
             digest=event.digest,
             time=event.time,
         )
+        self.reservations[made.request] = made
+        self.paid[event.digest] = made.request
+        return made
 
     def _resume(self, what: events.Resumed) -> None:
-        reservation = self._known(what.request)
+        reservation = self._known(what)
         if not self.endable(reservation):
             raise Impossible("its reservation cannot go back anyway")
         self.reservations[what.request] = replace(reservation, resumed=True)
 
     def _commit(self, what: events.Committed) -> None:
-        reservation = self._known(what.request)
+        reservation = self._known(what)
         if reservation.stage is not Stage.RESERVED:
             raise Impossible("its reservation was committed before")
+        self.fix(reservation, what)
+
+    def fix(self, reservation: Reservation, what: events.Committed) -> None:
+        """This is what was drawn under an open reservation."""
         if (what.alarms is None) != (reservation.cost.each is None):
             raise Impossible("it has alarms without being sparse, or the other way round")
-        self.reservations[what.request] = replace(
+        self.reservations[reservation.request] = replace(
             reservation,
             stage=Stage.COMMITTED,
             manifest=what.manifest,
@@ -282,11 +216,11 @@ class State:
         )
 
     def _give_back(self, what: events.Returned) -> None:
-        reservation = self._known(what.request)
+        reservation = self._known(what)
         if not 0 < what.epsilon <= self.returnable(reservation):
             raise Impossible("it returns what was used")
         group = self.group(reservation.dataset)
-        group.credit(check_periods(group.unit, reservation.cost.periods), what.epsilon)
+        group.credit(reservation.cost.accounts, what.epsilon)
         self.reservations[what.request] = replace(reservation, returned=what.epsilon)
 
     def endable(self, reservation: Reservation) -> bool:
@@ -301,17 +235,18 @@ class State:
 
     def _refuse(self, what: events.Refused) -> None:
         if what.ends is not None:
-            reservation = self._known(what.request)
+            reservation = self._known(what)
             same = (reservation.digest, reservation.dataset) == (what.ends, what.dataset)
             if not same or not self.endable(reservation):
                 raise Impossible("it returns what may have been drawn")
             group = self.group(reservation.dataset)
-            group.undo(check_periods(group.unit, reservation.cost.periods), reservation.charged)
-            del self.reservations[what.request]
+            group.undo(reservation.cost.accounts, reservation.charged)
+            self.ended[reservation.digest] = self.reservations.pop(what.request)
+            del self.paid[reservation.digest]
         self.refusals[what.request] = what
 
     def _withdraw(self, what: events.Withdrawn) -> None:
-        reservation = self._known(what.request)
+        reservation = self._known(what)
         if reservation.stage is not Stage.COMMITTED:
             raise Impossible("it withdraws what was not published")
         self.reservations[what.request] = replace(reservation, stage=Stage.WITHDRAWN)
@@ -322,12 +257,18 @@ class State:
         one, two = self.group(what.first), self.group(what.second)
         if one is two or (one.unit, one.timezone) != (two.unit, two.timezone):
             raise Impossible("its datasets cannot share a budget")
+        self.unite(one, two, event)
+
+    def unite(self, one: Group, two: Group, event: Event) -> None:
+        """Two accounts of the same people become one, with the smaller caps."""
         both = Group(
             members=tuple(sorted(one.members + two.members)),
             unit=one.unit,
             timezone=one.timezone,
             cap=one.cap.least(two.cap),
+            peak=one.peak.most(two.peak),
             linked=event.number,
+            closed=one.closed or two.closed,
         )
         # What came back before the link is not counted: see `returnable`.
         for group in (one, two):
@@ -336,25 +277,14 @@ class State:
         for name in both.members:
             self.groups[name] = both
 
-    def _recharge(self, what: events.Recharged, event: Event) -> None:
-        if what.dataset not in self.datasets or what.request in self.reservations:
-            raise Impossible("its dataset does not exist, or its request was reserved before")
-        group = self.group(what.dataset)
-        amount = Budget(epsilon=what.epsilon, delta=what.delta)
-        group.charge(check_periods(group.unit, what.cost.periods), amount)
-        self._remember(what, event)
-        self.reservations[what.request] = replace(
-            self.reservations[what.request],
-            recharged=True,
-            manifest=what.manifest,
-            stage=Stage.RESERVED if what.manifest is None else Stage.COMMITTED,
-        )
-        self.accounted.add(what.lost)
-
-    def _known(self, request: str) -> Reservation:
-        if request not in self.reservations:
+    def _known(self, what: _OfARequest) -> Reservation:
+        """The reservation that an event speaks of; the digest it gives, if any, must be of that one."""
+        known = self.reservations.get(what.request)
+        if known is None:
             raise Impossible("its reservation does not exist")
-        return self.reservations[request]
+        if getattr(what, "reservation", known.digest) != known.digest:
+            raise Impossible("it is of another reservation")
+        return known
 
 
 def tampered(number: int, why: str) -> LedgerTampered:

@@ -8,11 +8,12 @@ from fractions import Fraction
 from typing import Any, Final
 
 from safeside.ledger import questions
+from safeside.ledger.account import Dataset, Group, Reservation, Stage
 from safeside.ledger.chain import Chain
 from safeside.ledger.money import NONE, ZERO, Budget
 from safeside.ledger.periods import check_periods, word
 from safeside.ledger.rules import find_dataset
-from safeside.ledger.state import Dataset, Group, Reservation, Stage, State
+from safeside.ledger.state import State
 from safeside.ledger.store import Rows
 from safeside.privacy.account import Cost, Kind, Standing, promise
 from safeside.privacy.guarantee import Neighbours, Unit
@@ -132,7 +133,7 @@ def _periods(group: Group) -> tuple[Period, ...]:
 
 def _room(group: Group, last: Reservation) -> Budget:
     room = group.cap
-    for period in check_periods(group.unit, last.cost.periods):
+    for period in last.cost.accounts:
         room = room.least(group.remaining(period))
     return room
 
@@ -179,7 +180,7 @@ def _sentences(group: Group, made: list[Reservation]) -> tuple[str, ...]:
     neighbours = Neighbours.REPLACE if Kind.DP_REPLACE in kinds else Neighbours.ADD_REMOVE
     sentences = Standing(
         whole=Cost(epsilon=group.standing.epsilon, delta=group.standing.delta),
-        alone=_alone(group, made, neighbours),
+        alone=_alone(made, neighbours),
         alone_neighbours=neighbours,
         has_adp=Kind.ADP in kinds,
     ).sentences()
@@ -188,13 +189,13 @@ def _sentences(group: Group, made: list[Reservation]) -> tuple[str, ...]:
     return (*sentences, f"A record here is what one person did in one {word(group.unit)}.")
 
 
-def _alone(group: Group, made: list[Reservation], neighbours: Neighbours) -> Cost | None:
+def _alone(made: list[Reservation], neighbours: Neighbours) -> Cost | None:
     """What the ordinary releases add up to by themselves, in the period where they add up to most."""
     sums: dict[str, Cost] = {}
     for one in made:
         cost = one.cost.charge.alone(neighbours)
         if cost is not None:
-            for period in check_periods(group.unit, one.cost.periods):
+            for period in one.cost.accounts:
                 sums[period] = sums[period] + cost if period in sums else cost
     if not sums:
         return None
