@@ -29,6 +29,7 @@ PMF_BITS: Final = 256
 """Precision at which probabilities are evaluated for audits and reports."""
 _MOST_DIGITS: Final = 600
 """Digits a number may have before or after the point; a float has 324 at most."""
+_TOO_LONG: Final = 10**_MOST_DIGITS
 _FIRST_BITS: Final = 128
 _MOST_BITS: Final = 1 << 20
 
@@ -84,7 +85,7 @@ def _read(text: str, name: str) -> Fraction:
 
 def _short(number: Fraction, name: str) -> Fraction:
     """The number, unless it is too long to be shown in full."""
-    if max(abs(number.numerator), number.denominator) >= 10**_MOST_DIGITS:
+    if abs(number.numerator) >= _TOO_LONG or number.denominator >= _TOO_LONG:
         raise _too_long(name)
     return number
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from cryptography.hazmat.primitives.ciphers.modes import ECB
 
 from safeside.noise import entropy as module
 from safeside.noise import geometric, inversion
-from safeside.noise.entropy import Entropy, simulated_entropy, system_entropy
+from safeside.noise.entropy import DIRECT, Entropy, simulated_entropy, system_entropy
 
 
 def counter_mode(key: bytes, size: int) -> bytes:
@@ -23,7 +24,7 @@ def counter_mode(key: bytes, size: int) -> bytes:
 
 
 @pytest.mark.parametrize("source", [system_entropy(), simulated_entropy(1)])
-@pytest.mark.parametrize("n", [0, 1, 7, 8, 1000, 300_001])
+@pytest.mark.parametrize("n", [0, 1, 7, 8, DIRECT, DIRECT + 1, 300_001])
 def test_as_many_numbers_as_asked_for(source: Entropy, n: int) -> None:
     numbers = source.uint16(n)
     assert numbers.dtype == np.uint16
@@ -40,7 +41,13 @@ def test_bits_fill_their_range(source: Entropy) -> None:
         assert max(drawn).bit_length() == n
 
 
-def test_the_system_source_expands_a_fresh_system_key_by_aes_256(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_short_request_is_the_system_s_own_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "urandom", lambda n: bytes(i % 251 for i in range(n)))
+    for n in (0, 1, 39, DIRECT):
+        assert system_entropy().uint16(n).tobytes() == bytes(i % 251 for i in range(2 * n))
+
+
+def test_a_long_request_is_a_fresh_system_key_expanded_by_aes_256(monkeypatch: pytest.MonkeyPatch) -> None:
     keys = [bytes(range(32)), bytes(range(32, 64))]
     handed_out = iter(keys)
 
@@ -50,7 +57,7 @@ def test_the_system_source_expands_a_fresh_system_key_by_aes_256(monkeypatch: py
 
     monkeypatch.setattr(os, "urandom", urandom)
     source = system_entropy()
-    for key, n in zip(keys, (10, 300_001), strict=True):
+    for key, n in zip(keys, (DIRECT + 1, 300_001), strict=True):
         assert source.uint16(n).tobytes() == counter_mode(key, 2 * n)
 
 
@@ -58,20 +65,30 @@ def test_the_system_source_never_repeats_and_holds_no_state() -> None:
     source = system_entropy()
     assert not source.simulated
     assert not hasattr(source, "__dict__")
-    assert len({source.uint16(16).tobytes() for _ in range(100)}) == 100
+    for n in (16, DIRECT + 1):
+        assert len({source.uint16(n).tobytes() for _ in range(100)}) == 100
     assert len({system_entropy().bits(256) for _ in range(100)}) == 100
 
 
-def test_a_forked_child_does_not_repeat_its_parent() -> None:
+def test_threads_that_share_the_system_source_get_bits_of_their_own() -> None:
     source = system_entropy()
-    source.uint16(1)
+    sizes = [8, DIRECT + 1] * 200
+    with ThreadPoolExecutor(8) as pool:
+        drawn = [numbers.tobytes()[:16] for numbers in pool.map(source.uint16, sizes)]
+    assert len(set(drawn)) == len(sizes)
+
+
+@pytest.mark.parametrize("n", [16, DIRECT + 16])
+def test_a_forked_child_does_not_repeat_its_parent(n: int) -> None:
+    source = system_entropy()
+    source.uint16(n)
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
-        os.write(write, source.uint16(16).tobytes() + source.bits(256).to_bytes(32, "big"))
+        os.write(write, source.uint16(n).tobytes()[:32] + source.bits(256).to_bytes(32, "big"))
         os._exit(0)
     os.close(write)
-    numbers, bits = source.uint16(16).tobytes(), source.bits(256).to_bytes(32, "big")
+    numbers, bits = source.uint16(n).tobytes()[:32], source.bits(256).to_bytes(32, "big")
     with os.fdopen(read, "rb") as pipe:
         theirs = pipe.read()
     os.waitpid(child, 0)
@@ -109,7 +126,7 @@ def test_no_sampler_has_a_default_source() -> None:
     takers = [
         inversion.bernoulli,
         inversion.Inversion.draw,
-        inversion.Inversion.add,
+        inversion.Inversion.extend,
         inversion.Inversion.values,
         geometric.Noise.draw,
         geometric.Noise.add_to,

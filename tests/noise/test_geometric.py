@@ -7,13 +7,21 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from tests.noise.reference import Same, Sealed
 
 from safeside.errors import BadCounts, BadNumber
 from safeside.exact import evaluate, exp
 from safeside.noise.entropy import simulated_entropy, system_entropy
-from safeside.noise.geometric import LARGEST, Noise, geometric, truncated_geometric, two_sided_geometric
-from safeside.noise.inversion import BLOCK, CHUNK
+from safeside.noise.geometric import (
+    LARGEST,
+    Noise,
+    geometric,
+    ordinary,
+    truncated_geometric,
+    two_sided_geometric,
+)
+from safeside.noise.inversion import CHUNK
 
 KINDS = [
     geometric(1),
@@ -65,7 +73,7 @@ def test_tables_are_built_once_for_each_rate() -> None:
 @pytest.mark.parametrize("noise", KINDS)
 @pytest.mark.parametrize("sign", [1, -1])
 def test_adding_to_counts_adds_what_would_have_been_drawn(noise: Noise, sign: int) -> None:
-    counts = np.arange(2 * BLOCK + 2000, dtype=np.int64).reshape(-1, 8)[:, ::2]
+    counts = np.arange(16 * CHUNK + 2000, dtype=np.int64).reshape(-1, 8)[:, ::2]
     counts.flags.writeable = False
     before = counts.copy()
     noisy = noise.add_to(counts, simulated_entropy(3), sign)
@@ -80,6 +88,43 @@ def test_adding_to_counts_adds_what_would_have_been_drawn(noise: Noise, sign: in
 @pytest.mark.parametrize("shape", [(), (0,), (3, 0), (2, 3)])
 def test_counts_of_any_shape(shape: tuple[int, ...]) -> None:
     assert geometric(1).add_to(np.zeros(shape, np.int64), system_entropy()).shape == shape
+
+
+class Counted:
+    """System entropy that remembers how much was asked for at a time."""
+
+    simulated = True
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+
+    def uint16(self, n: int) -> NDArray[np.uint16]:
+        self.asked.append(n)
+        return np.zeros(n, np.uint16)
+
+    def bits(self, n: int) -> int:
+        raise AssertionError(f"{n} bits were drawn")
+
+
+@pytest.mark.parametrize("noise", [geometric(1), two_sided_geometric(1), two_sided_geometric("1e-6")])
+def test_the_bits_of_all_digits_are_asked_for_at_once(noise: Noise) -> None:
+    """A key is made for each long request: one for each digit would cost as much as the draws."""
+    entropy = Counted()
+    assert not noise.draw(1000, entropy).any()
+    assert entropy.asked == [1000 * len(noise.parts)]
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, np.uint64])
+def test_ordinary_numbers_are_those_of_0_to_2_62(dtype: type[np.integer]) -> None:
+    most = min(int(np.iinfo(dtype).max), LARGEST - 1)
+    assert ordinary(np.array([0, most], dtype))
+    assert ordinary(np.array([], dtype))
+    assert ordinary(np.array(most, dtype))
+    if dtype in (np.int64, np.uint64):
+        assert not ordinary(np.array([0, LARGEST], dtype))
+        assert not ordinary(np.array([np.iinfo(dtype).max], dtype))
+    if np.iinfo(dtype).min < 0:
+        assert not ordinary(np.array([5, -1], dtype))
 
 
 @pytest.mark.parametrize("noise", KINDS)
@@ -130,7 +175,7 @@ def test_a_truncated_geometric_with_one_value_is_certain() -> None:
 
 
 def test_memory_is_the_result_and_a_few_chunks() -> None:
-    counts = np.zeros(4 * BLOCK, np.int64)
+    counts = np.zeros(32 * CHUNK, np.int64)
     noise = geometric("0.001")
     noise.draw(1, system_entropy())
     tracemalloc.start()

@@ -192,8 +192,7 @@ def test_no_coins_and_no_draws() -> None:
     assert bernoulli(lambda: ball(Fraction(1, 3)), 0, system_entropy()).shape == (0,)
     part = sampler(Fraction(1), None)
     assert part.draw(0, system_entropy()).shape == (0,)
-    empty = np.zeros(0, np.int64)
-    part.add(empty, empty, system_entropy())
+    assert part.extend(np.zeros(0, np.uint16), Sealed()).shape == (0,)
 
 
 def test_a_table_that_is_shared_cannot_be_written_to() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import ClassVar, Final
 
 import numpy as np
@@ -44,17 +45,17 @@ class Additive:
         if self.people is not None:
             object.__setattr__(self, "people", exact.whole(self.people, "people"))
 
-    @property
+    @cached_property
     def rate(self) -> Fraction:
         """epsilon over sensitivity: neighbouring values of the noise differ by a factor e^rate."""
         return exact.exact(self.epsilon) / self.sensitivity
 
-    @property
+    @cached_property
     def law(self) -> Law:
         """The law of the noise."""
         raise NotImplementedError
 
-    @property
+    @cached_property
     def guarantee(self) -> Guarantee:
         """What is promised of one release of the whole vector."""
         raise NotImplementedError
@@ -190,11 +191,11 @@ class AGeo(Additive):
     direction: Direction = Direction.DECREASING
     policy: Policy = NOT_COUNTED
 
-    @property
+    @cached_property
     def law(self) -> Law:
         return law_of(self.direction, self.rate)
 
-    @property
+    @cached_property
     def guarantee(self) -> Guarantee:
         return Guarantee(epsilon=exact.exact(self.epsilon), policy=self.policy, direction=self.direction)
 
@@ -223,10 +224,10 @@ class TwoSidedGeometric(Additive):
     name: ClassVar[str] = "geometric"
     neighbours: Neighbours = Neighbours.REPLACE
 
-    @property
+    @cached_property
     def law(self) -> Law:
         return Both(self.rate)
 
-    @property
+    @cached_property
     def guarantee(self) -> Guarantee:
         return Guarantee(epsilon=exact.exact(self.epsilon), policy=Policy.none(), neighbours=self.neighbours)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from safeside.errors import BadCounts, BadNumber
+from safeside.noise.geometric import ordinary
 
 MOST_PEOPLE: Final = 1 << 62
 """Half of what a 64-bit integer holds, so that a count can be refused *before* noise is drawn for it."""
@@ -18,18 +19,18 @@ _MOST_PUBLISHED: Final = MOST_PEOPLE + MOST_PEOPLE // 2
 def people_counts(counts: ArrayLike, people: int | None = None) -> NDArray[np.int64]:
     """Counts as a vector of int64, each at least 0 and at most the declared number of `people`."""
     values = _vector(counts, "the counts")
-    if int(values.min()) < 0:
+    fits = ordinary(values)
+    if not fits and values.min() < 0:
         raise BadCounts(
             "A count is negative, and no number of people is.",
             "Count distinct people again; do not correct or difference the counts beforehand.",
         )
-    most = int(values.max())
-    if people is not None and most > people:
+    if people is not None and values.max() > people:
         raise BadCounts(
             f"A count is larger than {people}, the number of people that was declared.",
             "Declare a public number that no count can exceed, or declare none.",
         )
-    if most > MOST_PEOPLE:
+    if not fits and values.max() > MOST_PEOPLE:
         raise BadCounts(
             "A count is above 2^62, where adding noise could overflow a 64-bit integer.",
             "Check the counting: there are not that many people.",

@@ -8,27 +8,21 @@ difference in its last bit can break both the guarantee and the certainty.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 from typing import ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
 
 from safeside import exact
 from safeside.errors import BadCounts, BadNumber
 from safeside.exact import Ball, Number, evaluate
 from safeside.mechanisms.additive import NOT_COUNTED
-from safeside.mechanisms.counts import MOST_PEOPLE
 from safeside.mechanisms.laws import Both, Law, law_of
 from safeside.mechanisms.noisy import Noisy, Tail, source
+from safeside.mechanisms.steps import Rounding, Values, exact_values, rounded
 from safeside.noise.entropy import Entropy
 from safeside.privacy.guarantee import Direction, Guarantee, Neighbours
 from safeside.privacy.policy import Policy
-
-Values = Sequence[int | Fraction | Decimal] | NDArray[np.signedinteger]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,12 +53,12 @@ class OnGrid:
         if self.multiple_of is not None:
             object.__setattr__(self, "multiple_of", exact.positive(self.multiple_of, "multiple_of"))
 
-    @property
+    @cached_property
     def step(self) -> Fraction:
         """The grid, exactly."""
         return exact.exact(self.grid)
 
-    @property
+    @cached_property
     def rate(self) -> Fraction:
         """epsilon over the most steps by which all rounded values together can move (section 4)."""
         steps = exact.exact(self.sensitivity) / self.step
@@ -72,12 +66,12 @@ class OnGrid:
             steps = Fraction(math.ceil(steps) + self.coordinates - 1)
         return exact.exact(self.epsilon) / steps
 
-    @property
+    @cached_property
     def law(self) -> Law:
         """The law of the noise, in steps."""
         raise NotImplementedError
 
-    @property
+    @cached_property
     def guarantee(self) -> Guarantee:
         """What is promised of one release of the whole vector."""
         raise NotImplementedError
@@ -99,26 +93,21 @@ class OnGrid:
 
     def rounded(self, value: Number) -> int:
         """The value in steps, rounded to the side on which the answer may err."""
-        steps = exact.exact(value, "the value") / self.step
-        if self.law.least is not None:
-            return math.ceil(steps)
-        if self.law.most is not None:
-            return math.floor(steps)
-        return math.floor(steps + Fraction(1, 2))
+        return rounded(exact.exact(value, "the value") / self.step, self._rounding)
 
     def release(self, values: Values, *, entropy: Entropy | None = None) -> Noisy:
         """Each exact value with fresh noise; the answer counts steps of the grid."""
-        steps = [self.rounded(one) for one in exact_values(values)]
-        if any(abs(one) > MOST_PEOPLE for one in steps):
+        found = exact_values(values)
+        steps = found.in_steps(self.step, self._rounding)
+        unit = None if self.multiple_of is None else exact.exact(self.multiple_of)
+        if unit is not None and not found.multiples_of(unit):
             raise BadCounts(
-                "A value is more than 2^62 steps of the grid, where noise could overflow a 64-bit integer.",
-                "Use a coarser grid.",
+                f"A value is not a multiple of {exact.show(unit)}, as was declared of the query.",
+                "Declare no multiple_of, or one that every value the query can take is a multiple of.",
             )
-        if self.multiple_of is not None:
-            self._require_multiples(values)
         drawn = source(entropy)
         return Noisy(
-            values=self.law.add_to(np.array(steps, dtype=np.int64), drawn),
+            values=self.law.add_to(steps, drawn),
             guarantee=self.guarantee,
             mechanism=self.name,
             simulated=drawn.simulated,
@@ -188,13 +177,11 @@ class OnGrid:
     def _fits(self, unit: Number | None) -> bool:
         return unit is not None and (exact.exact(unit) / self.step).denominator == 1
 
-    def _require_multiples(self, values: Values) -> None:
-        unit = exact.exact(self.multiple_of or 1)
-        if any((one / unit).denominator != 1 for one in exact_values(values)):
-            raise BadCounts(
-                f"A value is not a multiple of {exact.show(unit)}, as was declared of the query.",
-                "Declare no multiple_of, or one that every value the query can take is a multiple of.",
-            )
+    @property
+    def _rounding(self) -> Rounding:
+        if self.law.least is not None:
+            return "up"
+        return "nearest" if self.law.most is None else "down"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,11 +203,11 @@ class ALap(OnGrid):
     direction: Direction = Direction.DECREASING
     policy: Policy = NOT_COUNTED
 
-    @property
+    @cached_property
     def law(self) -> Law:
         return law_of(self.direction, self.rate)
 
-    @property
+    @cached_property
     def guarantee(self) -> Guarantee:
         return Guarantee(epsilon=exact.exact(self.epsilon), policy=self.policy, direction=self.direction)
 
@@ -241,29 +228,10 @@ class Laplace(OnGrid):
     name: ClassVar[str] = "laplace"
     neighbours: Neighbours = Neighbours.REPLACE
 
-    @property
+    @cached_property
     def law(self) -> Law:
         return Both(self.rate)
 
-    @property
+    @cached_property
     def guarantee(self) -> Guarantee:
         return Guarantee(epsilon=exact.exact(self.epsilon), policy=Policy.none(), neighbours=self.neighbours)
-
-
-def exact_values(values: Values) -> list[Fraction]:
-    """The values as rationals. Floats are refused: what they are the sum of is already lost."""
-    if isinstance(values, np.ndarray) and values.ndim != 1:
-        raise BadCounts(
-            f"The values have {values.ndim} dimensions.", "Give one list of values, one for each question."
-        )
-    found = list(values.tolist() if isinstance(values, np.ndarray) else values)
-    if not found:
-        raise BadCounts("There are no values.", "Give at least one value.")
-    if any(
-        isinstance(one, bool) or not isinstance(one, int | np.integer | Fraction | Decimal) for one in found
-    ):
-        raise BadCounts(
-            "A value is not exact: floats, blanks, text and truth values are refused.",
-            "Give ints, Fractions or Decimals, for instance by adding up cents instead of euros.",
-        )
-    return [exact.exact(one, "a value") for one in found]

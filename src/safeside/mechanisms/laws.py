@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from safeside.exact import Ball, at_most, ball, ceiling, exp, least_power
 from safeside.noise.entropy import Entropy
-from safeside.noise.geometric import geometric, truncated_geometric, two_sided_geometric
+from safeside.noise.geometric import Noise, geometric, truncated_geometric, two_sided_geometric
 from safeside.noise.inversion import bernoulli
 from safeside.privacy.guarantee import Direction, one_of
 
@@ -59,7 +60,7 @@ class Law(Protocol):
         """Each value plus a fresh draw of K."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Up:
     """Geometric: Pr[K = k] = (1-r) r^k for k >= 0, with r = e^-rate."""
 
@@ -88,11 +89,15 @@ class Up:
     def margin_down(self, alpha: Fraction) -> int | None:  # noqa: ARG002  (never below the truth)
         return 1
 
+    @cached_property
+    def _noise(self) -> Noise:
+        return geometric(self.rate)
+
     def add_to(self, values: Integers, entropy: Entropy) -> Integers:
-        return geometric(self.rate).add_to(values, entropy)
+        return self._noise.add_to(values, entropy)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Down:
     """The mirror image of `Up`: K <= 0."""
 
@@ -121,11 +126,15 @@ class Down:
     def margin_down(self, alpha: Fraction) -> int | None:
         return Up(self.rate).margin_up(alpha)
 
+    @cached_property
+    def _noise(self) -> Noise:
+        return geometric(self.rate)
+
     def add_to(self, values: Integers, entropy: Entropy) -> Integers:
-        return geometric(self.rate).add_to(values, entropy, sign=-1)
+        return self._noise.add_to(values, entropy, sign=-1)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Both:
     """Two-sided geometric: Pr[K = k] = (1-r)/(1+r) r^|k|."""
 
@@ -158,8 +167,12 @@ class Both:
     def margin_down(self, alpha: Fraction) -> int | None:
         return self.margin_up(alpha)
 
+    @cached_property
+    def _noise(self) -> Noise:
+        return two_sided_geometric(self.rate)
+
     def add_to(self, values: Integers, entropy: Entropy) -> Integers:
-        return two_sided_geometric(self.rate).add_to(values, entropy)
+        return self._noise.add_to(values, entropy)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from safeside.errors import BadCounts, BadNumber
 from safeside.exact import Ball, Number, ball, exact, show, whole
 from safeside.noise.entropy import Entropy
-from safeside.noise.inversion import BLOCK, Inversion
+from safeside.noise.inversion import CHUNK, Inversion
 
 LEAST_RATE: Final = Fraction(1, 10**6)
 MOST_RATE: Final = Fraction(50)
@@ -71,12 +71,15 @@ class Noise:
     def _fill(
         self, source: NDArray[np.int64], target: NDArray[np.int64], entropy: Entropy, sign: int
     ) -> None:
-        """A block at a time, all parts of a block while it is in cache."""
-        for start in range(0, len(source), BLOCK):
-            block, out = source[start : start + BLOCK], target[start : start + BLOCK]
-            for part_sign, part in self.parts:
-                part.add(block, out, entropy, sign * part_sign)
-                block = out
+        """A chunk at a time, all parts of a chunk while it is in cache."""
+        size = CHUNK // len(self.parts)
+        for start in range(0, len(source), size):
+            chunk, out = source[start : start + size], target[start : start + size]
+            prefixes = entropy.uint16(len(out) * len(self.parts)).reshape(len(self.parts), -1)
+            for (part_sign, part), own in zip(self.parts, prefixes, strict=True):
+                accumulate = np.add if sign == part_sign else np.subtract
+                accumulate(chunk, part.extend(own, entropy), out=out)
+                chunk = out
 
 
 def geometric(rate: Number) -> Noise:
@@ -141,6 +144,11 @@ def require_rate(value: Number) -> Fraction:
     return rate
 
 
+def ordinary(numbers: NDArray[np.integer]) -> bool:
+    """Whether all are at least 0 and below 2^62: one pass, over the bits that any of them has."""
+    return 0 <= int(np.bitwise_or.reduce(numbers, axis=None)) < LARGEST
+
+
 def _checked(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     """The counts, if adding noise to them cannot go wrong. Decided before anything is drawn."""
     if type(counts) is not np.ndarray or counts.dtype != np.int64:
@@ -148,7 +156,7 @@ def _checked(counts: NDArray[np.int64]) -> NDArray[np.int64]:
             "The counts are not a NumPy array of 64-bit whole numbers.",
             "Count with whole numbers and give them as an array of dtype int64.",
         )
-    if counts.size and (counts.max() > LARGEST or counts.min() < -LARGEST):
+    if not ordinary(counts) and (counts.max() > LARGEST or counts.min() < -LARGEST):
         raise BadCounts(
             "A count is beyond 2^62, so that noise might carry it out of 64 bits.",
             "Check how the counts were made: there are not so many people.",

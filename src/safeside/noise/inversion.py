@@ -24,9 +24,7 @@ from safeside.exact import Ball, Term, precision, whole
 from safeside.noise.entropy import Entropy
 
 CHUNK: Final = 1 << 17
-"""Draws looked up at a time: few enough for the caches, enough to pay for each step's fixed cost."""
-BLOCK: Final = 1 << 20
-"""Draws whose undecided ones are resolved together."""
+"""Draws made at a time: few enough for the caches, enough to pay for each step's fixed cost."""
 CELLS: Final = 1 << 16
 UNDECIDED: Final = -1
 _WORD: Final = 64
@@ -52,44 +50,29 @@ class Inversion:
 
     def draw(self, n: int, entropy: Entropy) -> NDArray[np.int64]:
         """n independent draws."""
-        drawn = np.zeros(whole(n, "the number of draws"), np.int64)
-        for start in range(0, len(drawn), BLOCK):
-            block = drawn[start : start + BLOCK]
-            self.add(block, block, entropy)
+        drawn = np.empty(whole(n, "the number of draws"), np.int64)
+        for start in range(0, len(drawn), CHUNK):
+            chunk = drawn[start : start + CHUNK]
+            chunk[:] = self.extend(entropy.uint16(len(chunk)), entropy)
         return drawn
 
-    def add(
-        self, source: NDArray[np.int64], target: NDArray[np.int64], entropy: Entropy, sign: int = 1
-    ) -> None:
-        """Write `source` + sign * (one draw each) into `target`, which may be `source` itself."""
-        accumulate = np.add if sign > 0 else np.subtract
-        places, prefixes = [np.empty(0, np.intp)], [np.empty(0, np.uint16)]
-        for start in range(0, len(source), CHUNK):
-            chunk, out = source[start : start + CHUNK], target[start : start + CHUNK]
-            first = entropy.uint16(len(chunk))
-            # Every 16-bit number is an index of the table: "clip" only spares a check.
-            values = self.table.take(first, mode="clip")
-            undecided = np.flatnonzero(values == UNDECIDED)
-            places.append(undecided + start)
-            prefixes.append(first[undecided])
-            values[undecided] = 0
-            # Widened beforehand: NumPy is slower at adding unlike types.
-            accumulate(chunk, values.astype(np.int64), out=out)
-        rest = np.concatenate(places)
-        if rest.size:
-            drawn = self._extended(np.concatenate(prefixes), entropy) * self._step
-            target[rest] = accumulate(target[rest], drawn)
-
-    def _extended(self, prefixes: NDArray[np.uint16], entropy: Entropy) -> NDArray[np.int64]:
-        """The value for each U that begins with these 16 bits, drawing the 48 that follow them."""
-        more = entropy.uint16(4 * prefixes.size).view("<u8") >> np.uint64(16)
-        return self.values((prefixes.astype(np.uint64) << _REFINE) | more, entropy)
+    def extend(self, prefixes: NDArray[np.uint16], entropy: Entropy) -> NDArray[np.int64]:
+        """The value (times the step) for each U that begins with these 16 bits, drawing more where needed."""
+        # Every 16-bit number is an index of the table: "clip" only spares a check.
+        found = self.table.take(prefixes, mode="clip")
+        (undecided,) = (found == UNDECIDED).nonzero()
+        # Widened: NumPy is slower at adding unlike types.
+        drawn = found.astype(np.int64)
+        if undecided.size:
+            words = _words(prefixes[undecided], entropy)
+            drawn[undecided] = self.values(words, entropy) * self._step
+        return drawn
 
     def values(self, words: NDArray[np.uint64], entropy: Entropy) -> NDArray[np.int64]:
         """The value for each U that begins with these 64 bits."""
         floors, ceilings = self.bounds
-        found = np.searchsorted(ceilings, words, side="right").astype(np.int64)
-        for i in np.flatnonzero(words >= floors[found]):
+        found = ceilings.searchsorted(words, side="right").astype(np.int64, copy=False)
+        for i in (words >= floors[found]).nonzero()[0]:
             found[i] = self._settle(int(words[i]), entropy)
         return found
 
@@ -175,6 +158,15 @@ def bernoulli(p: Term, n: int, entropy: Entropy) -> NDArray[np.bool_]:
     # One word each and no table: a probability is seldom used often enough to pay for one.
     words = entropy.uint16(4 * whole(n, "the number of draws")).view("<u8")
     return coin.values(words, entropy).astype(np.bool_)
+
+
+def _words(prefixes: NDArray[np.uint16], entropy: Entropy) -> NDArray[np.uint64]:
+    """Words that begin with these 16 bits, followed by 48 that are drawn: three numbers of every four."""
+    drawn = entropy.uint16(4 * prefixes.size)
+    limbs = np.empty_like(drawn)
+    limbs[:-1] = drawn[1:]
+    limbs[3::4] = prefixes
+    return limbs.view("<u8")
 
 
 def _probability(value: Ball) -> Ball:

@@ -45,6 +45,8 @@ def one_of(kind: type[K], value: K | str, name: str) -> K:
 
     Members are told apart by identity, so a text that only looks like one would be taken for another.
     """
+    if isinstance(value, kind):
+        return value
     try:
         return kind(value)
     except ValueError:
