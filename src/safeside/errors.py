@@ -5,6 +5,7 @@ Each says what happened and what to do next, and never quotes private data::
     SafesideError
     ├── BadNumber            a number that cannot be an epsilon, delta, alpha, beta ...
     ├── BadCounts            counts that are negative, not whole, too large, empty ...
+    ├── UnsafeFile           a pipe, device, link or endless file where a plain one should be
     ├── PrivacyError         a guarantee that would not hold
     │   ├── UnknownPolicy
     │   ├── NotMonotone      one-sided noise asked for a query that has no direction
@@ -51,6 +52,10 @@ class BadNumber(SafesideError, ValueError):
 
 class BadCounts(SafesideError, ValueError):
     """Counts that cannot be counts of people."""
+
+
+class UnsafeFile(SafesideError):
+    """Something that is not a plain file of a size that is read, where others may write."""
 
 
 class PrivacyError(SafesideError):

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 import typer
 from tests.faults.publishing import World, killed_at
+from tests.ledger.stores import not_as_root
 from tests.messages.saying import says
 from tests.releases.making import signed, simulated
 from typer.testing import CliRunner
@@ -71,6 +72,10 @@ def test_keys_that_cannot_be_used(tmp_path: Path) -> None:
     with pytest.raises(SafesideError) as caught:
         signing.load_private(tmp_path / "key")
     says(caught, "can be read by others", "chmod 600")
+    (tmp_path / "key").chmod(0o600)
+    with pytest.raises(SafesideError) as caught, not_as_root():
+        signing.load_private(tmp_path / "key")
+    says(caught, "cannot be read .Permission denied", "readable for the user who runs this")
     (tmp_path / "key.pub").chmod(0o600)
     with pytest.raises(SafesideError) as caught:
         signing.load_private(tmp_path / "key.pub")
@@ -258,7 +263,7 @@ def test_ledgers_that_do_not_know_a_release(world: World) -> None:
     altered["ledger"]["cost"]["epsilon"] = "1/0"
     (world.out / "release.json").write_bytes(manifest.encode(altered))
     with pytest.raises(SafesideError) as caught:
-        world.publish("counts", out=world.home / "releases" / "other", at_most=3)
+        load(world.out).charged()
     says(caught, "The price of the release in .+noon.+ cannot be read", "take the directory away")
 
 

@@ -51,8 +51,8 @@ def test_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file.unlink()
     file.mkdir()
     assert said(read_config, StoreUnavailable) == (
-        '"safeside.toml" cannot be read (Is a directory).',
-        "Make it readable for this user.",
+        '"safeside.toml" cannot be read (it is not a plain file).',
+        "Make it a file that this user can read.",
     )
 
 

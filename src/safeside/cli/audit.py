@@ -8,8 +8,8 @@ from typing import Annotated, Any, Final
 
 import typer
 from rich.box import SIMPLE_HEAD
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from safeside.audit.case import SAMPLER, Row
 from safeside.audit.catalogue import audit as audit_all
@@ -57,7 +57,7 @@ def _print_rows(rows: Sequence[Row]) -> None:
     _print_samplers(samplers)
     failed = sum(not row.ok for row in rows)
     if failed:
-        out.print(f"[bold red]{failed} of {len(rows)} audits failed.[/]")
+        out.print(f"{failed} of {len(rows)} audits failed.", style="bold red")
         return
     out.print(
         f"All {len(claims)} claims hold over every ordered pair of neighbours and every output, "
@@ -80,11 +80,11 @@ def _print_claims(rows: Sequence[Row]) -> None:
     for row in rows:
         table.add_row(
             row.name,
-            escape(row.setting),
+            row.setting,
             _claim(row.claimed, row.claimed_delta),
             _claim(row.measured, row.measured_delta),
-            escape(row.worst_pair),
-            *([escape(row.witness)] if wide else []),
+            row.worst_pair,
+            *([row.witness] if wide else []),
             _verdict(row.ok, "yes" if row.tight else "no", "VIOLATED"),
         )
     out.print(table, soft_wrap=False)
@@ -95,7 +95,7 @@ def _print_samplers(rows: Sequence[Row]) -> None:
     table = _table(title, "sampler", "surprise", "most surprising", "")
     for row in rows:
         verdict = _verdict(row.ok, "passes", "FAILS")
-        table.add_row(escape(row.setting), f"{row.measured:.3f}", escape(row.witness), verdict)
+        table.add_row(row.setting, f"{row.measured:.3f}", row.witness, verdict)
     out.print(table, soft_wrap=False)
 
 
@@ -106,8 +106,8 @@ def _table(title: str, *columns: str) -> Table:
     return table
 
 
-def _verdict(good: bool, yes: str, no: str) -> str:
-    return f"[green]{yes}[/]" if good else f"[bold red]{no}[/]"
+def _verdict(good: bool, yes: str, no: str) -> Text:
+    return Text(yes, "green") if good else Text(no, "bold red")
 
 
 def _print_planted(planted: Sequence[tuple[Planted, Caught]]) -> None:
@@ -116,20 +116,19 @@ def _print_planted(planted: Sequence[tuple[Planted, Caught]]) -> None:
     table = _table("Planted bugs", "planted", *why, "claimed", "measured", "shown by", "")
     for bug, caught in planted:
         table.add_row(
-            escape(bug.name),
-            *([escape(bug.bug)] if wide else []),
+            bug.name,
+            *([bug.bug] if wide else []),
             _number(caught.claimed),
             _number(caught.measured),
-            escape(caught.how),
+            caught.how,
             _verdict(caught.caught, "caught", "MISSED"),
         )
     out.print(table, soft_wrap=False)
     missed = sum(not caught.caught for _, caught in planted)
-    out.print(
-        f"[bold red]{missed} of {len(planted)} planted bugs were missed.[/]"
-        if missed
-        else f"All {len(planted)} planted bugs were caught."
-    )
+    if missed:
+        out.print(f"{missed} of {len(planted)} planted bugs were missed.", style="bold red")
+    else:
+        out.print(f"All {len(planted)} planted bugs were caught.")
 
 
 def _claim(epsilon: float, delta: float) -> str:

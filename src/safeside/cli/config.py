@@ -15,7 +15,8 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final
 
-from safeside.errors import BadQuestion, StoreUnavailable
+from safeside import untrusted
+from safeside.errors import BadQuestion, StoreUnavailable, UnsafeFile
 
 FILE: Final = "safeside.toml"
 KEY: Final = "safeside.key"
@@ -78,12 +79,13 @@ def read_config(directory: Path | str = ".") -> Config:
     """The settings of a directory; none where it has no safeside.toml."""
     path = Path(directory) / FILE
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = tomllib.loads(untrusted.read(path, untrusted.KEY_BYTES, follow=True).decode())
     except FileNotFoundError:
         return Config()
-    except OSError as error:
+    except (OSError, UnsafeFile) as error:
+        why = os.strerror(error.errno or 0) if isinstance(error, OSError) else "it is not a plain file"
         raise StoreUnavailable(
-            f'"{path}" cannot be read ({os.strerror(error.errno or 0)}).', "Make it readable for this user."
+            f'"{path}" cannot be read ({why}).', "Make it a file that this user can read."
         ) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadQuestion(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import signal
 import stat
 import sys
@@ -14,15 +15,35 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Final
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
+from rich.segment import Segment
+from rich.text import Text
 
 from safeside.errors import SafesideError
 from safeside.progress import Progress
+from safeside.untrusted import visible
 
-out: Final = Console(highlight=False, soft_wrap=True)
-err: Final = Console(stderr=True, highlight=False, soft_wrap=True)
+
+class Terminal(Console):
+    """A console on which text is text.
+
+    Brackets and colons are what they are: markup is no default, and what is meant to be bold says so with a
+    style. Whatever comes from a file, an argument or the ledger cannot paint over what stands there: its
+    control characters, and the marks that turn the direction of text, are written out.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(highlight=False, soft_wrap=True, markup=False, emoji=False, **options)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=visible(segment.text, keep="\n\t"))
+
+
+out: Final = Terminal()
+err: Final = Terminal(stderr=True)
 
 BAD_INPUT: Final = 2
 VIOLATION: Final = 1
@@ -30,28 +51,38 @@ INTERRUPTED: Final = 128 + signal.SIGINT
 TERMINATED: Final = 128 + signal.SIGTERM
 NOBODY_LISTENS: Final = 128 + signal.SIGPIPE
 _SHOW_AFTER_SECONDS: Final = 1.0
+_PAINTS: Final = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""What JSON lets stand as it is and a terminal obeys, or no terminal takes."""
 
 
 def fail(error: SafesideError) -> int:
     """Print what happened and what to do next; the exit code."""
-    err.print(f"[bold red]Stopped.[/] {_plain(error.what)}")
-    err.print(f"[bold]What to do:[/] {_plain(error.do)}")
+    err.print(Text.assemble(("Stopped.", "bold red"), " ", _indented(error.what)))
+    err.print(Text.assemble(("What to do:", "bold"), " ", _indented(error.do)))
     return BAD_INPUT
+
+
+def line(text: object) -> str:
+    """A name or a path in one line: a line break in it is written out too, and so starts no sentence."""
+    return visible(str(text))
+
+
+def _indented(text: str) -> str:
+    """Lists in a message stand under it, and so does whatever a name in it would put on a line of its own."""
+    return text.replace("\n", "\n  ")
 
 
 def print_json(value: Any) -> None:
     """Machine-readable output, and nothing else, on standard output."""
-    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
-
-
-def _plain(text: str) -> str:
-    return text.replace("[", "\\[")
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    sys.stdout.write(_PAINTS.sub(lambda one: f"\\u{ord(one[0]):04x}", text) + "\n")
 
 
 @contextmanager
 def spinner() -> Iterator[Progress]:
     """A progress bar on standard error that appears once the work has lasted a second."""
-    bar = Bar(TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), console=err, transient=True)
+    words = TextColumn("{task.description}", markup=False)
+    bar = Bar(words, BarColumn(), TimeElapsedColumn(), console=err, transient=True)
     task = bar.add_task("", total=None)
     began = time.monotonic()
     shown = False

@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from safeside.cli.console import out, print_json
 from safeside.exact import show
@@ -46,7 +46,7 @@ def explain(
         _print(explanation)
 
 
-def _say(what: str | Table = "") -> None:
+def _say(what: str | Text | Table = "") -> None:
     """Prose is wrapped between words, whatever the width of the terminal."""
     out.print(what, soft_wrap=False)
 
@@ -57,15 +57,15 @@ def _print_list(as_json: bool) -> None:
         return
     table = Table(box=None, show_header=False, pad_edge=False)
     for name, definition in DEFINITIONS.items():
-        table.add_row(f"[bold]{name}[/]", escape(definition.title))
+        table.add_row(Text(name, "bold"), definition.title)
     _say(table)
 
 
 def _print(explanation: Explanation) -> None:
     definition = explanation.definition
-    _say(f"[bold]{escape(definition.title)}[/]")
-    _say(f"It compares {escape(definition.compares)}.")
-    _say(escape(definition.says))
+    _say(Text(definition.title, "bold"))
+    _say(f"It compares {definition.compares}.")
+    _say(definition.says)
     _say()
     _say("The most that any mechanism of this definition can multiply the odds that a person was ...")
     _say(_risk_table(explanation))
@@ -98,14 +98,13 @@ def _risk_table(explanation: Explanation) -> Table:
 
 
 def _print_list_of(title: str, questions: Sequence[str]) -> None:
-    _say(f"[bold]{title}:[/] {', '.join(questions) or 'nothing'}.")
+    _say(Text.assemble((f"{title}:", "bold"), f" {', '.join(questions) or 'nothing'}."))
 
 
 def _print_witness(explanation: Explanation) -> None:
     definition, witness = explanation.definition, explanation.witness
-    _say(
-        f"[bold]Witness.[/] A mechanism of this definition, and somebody with the prior '{definition.prior}':"
-    )
+    who = f" A mechanism of this definition, and somebody with the prior '{definition.prior}':"
+    _say(Text.assemble(("Witness.", "bold"), who))
     table = Table()
     table.add_column("a person at ...")
     table.add_column("is believed", justify="right")
@@ -134,9 +133,9 @@ def _value(value: Fraction | float, zero: str = "-") -> str:
     return show(value) if isinstance(value, Fraction) else "∞"
 
 
-def _coloured(value: Fraction | float, bound: Fraction) -> str:
+def _coloured(value: Fraction | float, bound: Fraction) -> Text:
     colour = "green" if value <= bound else "red" if value == math.inf else "yellow"
-    return f"[{colour}]{_value(value)}[/]"
+    return Text(_value(value), colour)
 
 
 def _as_json(explanation: Explanation) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import typer
 
 from safeside.cli import ledger_text as text
 from safeside.cli.config import Config, read_config, required
-from safeside.cli.console import VIOLATION, fail, out, print_json
+from safeside.cli.console import VIOLATION, fail, line, out, print_json
 from safeside.errors import LedgerMissing, LedgerTampered
 from safeside.ledger import Ledger, create_ledger, open_ledger
 
@@ -60,7 +60,7 @@ def create(
         zone = timezone or (config.timezone if unit != "person" else None)
         book.create_dataset(name, unit, epsilon, delta, timezone=zone, public_balance=public_balance)
         shown = book.show(name)
-        out.print(f"Made the dataset {name} in {book.where}.", markup=False)
+        out.print(line(f"Made the dataset {name} in {book.where}."))
     out.print(text.terms(shown.dataset), markup=False)
     out.print()
     out.print("What the people in it are promised:")
@@ -147,8 +147,8 @@ def recover(
     if json:
         print_json(text.recovery_json(found))
     else:
-        for line in text.recovery_lines(found):
-            out.print(line, markup=False)
+        for one in text.recovery_lines(found):
+            out.print(line(one))
 
 
 def link(
@@ -160,7 +160,7 @@ def link(
     with open_ledger(_url(ledger, read_config())) as book:
         members = book.link(first, second)
         shown = book.show(first)
-    out.print(f"{', '.join(members)} share one budget from now on.", markup=False)
+    out.print(line(f"{', '.join(members)} share one budget from now on."))
     out.print(text.overview([shown]))
     if shown.remaining.epsilon < 0 or shown.remaining.delta < 0:
         out.print("They have spent more than that together: nothing more can be published from any of them.")

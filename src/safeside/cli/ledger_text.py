@@ -8,7 +8,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from safeside.cli.console import out
+from safeside.cli.console import line, out
 from safeside.exact import show
 from safeside.ledger import Budget, Dataset, Event, Recovery, Reservation, Status, events
 from safeside.ledger.periods import word
@@ -32,8 +32,8 @@ def _table(*headers: str) -> Table:
 
 
 def _row(table: Table, *cells: str) -> None:
-    """A row of plain text: a bracket in a name is a bracket."""
-    table.add_row(*map(Text, cells))
+    """A row of plain text: a bracket in a name is a bracket, and a line break no new row."""
+    table.add_row(*(Text(line(cell)) for cell in cells))
 
 
 def overview(shown: list[Status]) -> Table:
@@ -57,9 +57,9 @@ def print_status(one: Status, *, places: bool) -> None:
     """One dataset in full."""
     if one.forgotten:
         out.print(forgotten(one.forgotten), markup=False, style="bold red")
-    out.print(f"Dataset {one.dataset.name}. {terms(one.dataset)}", markup=False)
+    out.print(f"Dataset {line(one.dataset.name)}. {terms(one.dataset)}", markup=False)
     if one.shares_with:
-        shared = ", ".join(one.shares_with)
+        shared = line(", ".join(one.shares_with))
         out.print(f"Shares a budget of {amount(one.cap)} with {shared}.", markup=False)
     out.print(_periods(one))
     out.print(f"{one.releases:,} published, {one.unfinished:,} paid for and unfinished.", markup=False)
@@ -77,7 +77,7 @@ def print_status(one: Status, *, places: bool) -> None:
     if places:
         for leak in one.leaks:
             for target in leak.targets:
-                out.print(f"{leak.window}  {target}", markup=False)
+                out.print(line(f"{leak.window}  {target}"))
 
 
 def _periods(one: Status) -> Table:

@@ -10,7 +10,8 @@ from typing import Final
 import typer
 
 from safeside.cli.console import err, fail, minding_pipes
-from safeside.errors import SafesideError
+from safeside.errors import BadQuestion, SafesideError
+from safeside.untrusted import CONTROL
 
 COMMANDS: Final = (
     "plan",
@@ -46,6 +47,7 @@ def build() -> typer.Typer:
 def main() -> None:
     """Run the command line; 0 done, 1 a check found a violation, 2 bad input or refused."""
     try:
+        _require_plain(sys.argv[1:])
         with minding_pipes():
             build()()
     except SafesideError as error:
@@ -53,3 +55,13 @@ def main() -> None:
     except KeyboardInterrupt:
         err.print("Interrupted.")
         sys.exit(130)
+
+
+def _require_plain(arguments: list[str]) -> None:
+    """What is typed is repeated in messages, some of them not ours: nothing in it may paint a terminal."""
+    # A tab may be typed: it separates columns.
+    if any(CONTROL.search(one.replace("\t", "")) for one in arguments):
+        raise BadQuestion(
+            "An argument holds a control character, or one that turns the direction of text.",
+            "Type it again by hand; a file whose name holds one can be renamed.",
+        )

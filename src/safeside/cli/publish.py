@@ -21,6 +21,7 @@ from safeside.cli.console import (
     carry_on,
     err,
     fail,
+    line,
     out,
     print_json,
     spinner,
@@ -136,6 +137,12 @@ def publish(
         request_id=request_id,
         basemap=basemap,
     ) as publication:
+        for directory in publication.doubtful:
+            _warn(
+                f'"{line(directory)}" says it was charged to this ledger, and no key of yours signed it. '
+                "It was left out of the comparison with the ledger. If another key of yours signed it, add "
+                "that key's .pub file to the keyring beside the key; otherwise take the directory away."
+            )
         _show(publication.preview(datetime.now(UTC)))
         if supersedes is not None:
             _warn(SUPERSEDE_WARNING)
@@ -237,7 +244,7 @@ def withdraw(
     signing = load_private(_key(key, config))
     with open_ledger(required(ledger, config.ledger, "--ledger", "ledger")) as book:
         withdraw_release(directory, reason=reason, ledger=book, key=signing)
-    out.print(f"Withdrawn: {directory} now holds a signed notice instead of the release.", markup=False)
+    out.print(line(f"Withdrawn: {directory} now holds a signed notice instead of the release."))
 
 
 def purge(
@@ -255,9 +262,9 @@ def purge(
     try:
         found = purge_paths(paths, ledger=book, dry_run=True)
         for path in found.deleted:
-            out.print(f"{path}", markup=False)
+            out.print(line(path))
         for path, why in found.kept:
-            out.print(f"Stays: {path}: {why}", markup=False)
+            out.print(line(f"Stays: {path}: {why}"))
         if dry_run or not found.deleted:
             out.print("Nothing was deleted.")
             return
@@ -293,5 +300,5 @@ def _confirm(question: str, yes: bool) -> None:
 
 def _published(release: Release, what: str) -> None:
     out.print(f"\n{release.summary()}", markup=False)
-    out.print(f"{release.directory}: {what}", markup=False)
-    out.print(f"Map: {release.map}", markup=False)
+    out.print(line(f"{release.directory}: {what}"))
+    out.print(line(f"Map: {release.map}"))

@@ -27,7 +27,8 @@ COLUMNS: Final = ("place", "state", "upper_bound", "lower_bound")
 
 def places_digest(places: Sequence[str]) -> str:
     """What stands for the list of places in a question."""
-    return hashlib.sha256("\n".join(places).encode()).hexdigest()
+    # As JSON, so that no two lists are one text, whatever stands in an identifier.
+    return hashlib.sha256(json.dumps(list(places)).encode()).hexdigest()
 
 
 def frame(answers: Answers) -> pl.DataFrame:

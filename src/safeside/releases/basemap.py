@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any, Final
 
-from safeside.errors import BadFile
+from safeside import untrusted
+from safeside.errors import BadFile, UnsafeFile
 
 _MOST_BYTES: Final = 30_000_000
 _TAGS: Final = ("kind", "natural", "waterway", "leisure", "landuse", "highway", "railway")
@@ -20,19 +20,16 @@ def read_basemap(path: Path | str) -> dict[str, Any]:
     """The shapes of a GeoJSON file, as little as the map needs of them."""
     path = Path(path)
     try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise _refuse(path, f"is larger than {_MOST_BYTES // 1_000_000} MB, too much for one page")
-        data = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number)
-    except (OSError, ValueError, RecursionError):
+        data = untrusted.parse(untrusted.read(path, _MOST_BYTES, follow=True))
+    except UnsafeFile:
+        why = f"is no plain file of at most {_MOST_BYTES // 1_000_000} MB, as one page can hold"
+        raise _refuse(path, why) from None
+    except (OSError, ValueError):
         raise _refuse(path, "cannot be read as JSON") from None
     features = data.get("features", [data]) if isinstance(data, dict) else None
     if not isinstance(features, list):
         raise _refuse(path, "is not GeoJSON")
     return {"features": [_slim(path, feature) for feature in features if _drawn(feature)]}
-
-
-def _no_number(text: str) -> float:
-    raise ValueError(f"{text} is not JSON")
 
 
 def _drawn(feature: Any) -> bool:

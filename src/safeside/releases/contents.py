@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
-import json
+import os
+from itertools import islice
+from pathlib import Path
 from typing import Final
 
 import polars as pl
@@ -16,8 +18,11 @@ from safeside.releases.follows import follows, thresholds
 from safeside.releases.manifest import bad
 from safeside.releases.release import MAP, REPORT, STATEMENT, Release
 from safeside.releases.wording import Manifest
+from safeside.untrusted import visible
 
 _ABSENT: Final = object()
+_MOST_NAMES: Final = 100
+"""More names than any release has files; of a directory with millions no more are listed."""
 REQUIRED: Final = frozenset({artefacts.CSV, artefacts.PARQUET, artefacts.GEOJSON, MAP, REPORT, STATEMENT})
 
 
@@ -29,20 +34,31 @@ def same_words(record: Manifest) -> bool:
 
 def check_contents(release: Release, *, ignore: frozenset[str] = frozenset()) -> None:
     """That the files are those the manifest names, and that they hold together."""
-    found = {path.name for path in release.directory.iterdir()} - ignore
+    found = _names(release.directory) - ignore
     listed = release.manifest["files"]
     wanted = REQUIRED | ({artefacts.ORDER} if release.manifest["mechanism"]["alarms"] is not None else set())
     if listed.keys() != wanted:
         raise bad("release.json lists other files than a release has")
     strange = found - listed.keys() - {manifest.FILE, manifest.SIGNATURE}
     if strange:
-        raise bad(f"it holds a file that is not part of it, {min(strange)}")
+        raise bad(f"it holds a file that is not part of it, {visible(min(strange))}")
     for name, entry in sorted(listed.items()):
-        if name not in found or not (release.directory / name).is_file():
-            raise bad(f"{name} is missing")
-        if manifest.file_entry((release.directory / name).read_bytes()) != entry:
+        try:
+            data = release.file(name)
+        except OSError:
+            raise bad(f"{name} is missing") from None
+        if manifest.file_entry(data) != entry:
             raise bad(f"{name} is not the file that was signed")
     _check_answers(release)
+
+
+def _names(directory: Path) -> set[str]:
+    """The names in it, or as many as show that it is no release."""
+    try:
+        with os.scandir(directory) as entries:
+            return {entry.name for entry in islice(entries, _MOST_NAMES)}
+    except OSError:
+        raise bad("its directory cannot be read") from None
 
 
 def _check_answers(release: Release) -> None:
@@ -68,9 +84,10 @@ def _check_copies(release: Release) -> None:
     """Parquet and GeoJSON say what the CSV says; GeoJSON in the words of the public map."""
     answers, record = release.answers, release.manifest
     try:
-        if not pl.read_parquet(release.directory / artefacts.PARQUET).equals(artefacts.frame(answers)):
+        table = pl.read_parquet(io.BytesIO(release.file(artefacts.PARQUET)))
+        if not table.equals(artefacts.frame(answers)):
             raise bad("answers.parquet does not say what answers.csv says")
-        features = json.loads((release.directory / artefacts.GEOJSON).read_bytes())["features"]
+        features = manifest.parse(release.file(artefacts.GEOJSON), artefacts.GEOJSON)["features"]
         listed = [{**one["properties"], "id": one["id"]} for one in features]
     except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError):
         raise bad("a data file cannot be read") from None
@@ -88,9 +105,9 @@ def check_pages(release: Release) -> None:
     record = release.manifest
     if not same_words(record):
         return
-    if (release.directory / STATEMENT).read_bytes() != statement.render(record):
+    if release.file(STATEMENT) != statement.render(record):
         raise bad("statement.txt does not say what release.json says")
-    shown = pages.read_data((release.directory / MAP).read_text(encoding="utf-8"))
+    shown = pages.read_data(release.file(MAP).decode(errors="replace"))
     said = map_page.said(record, release.answers)
     if any(shown.get(name, _ABSENT) != value for name, value in said.items()):
         raise bad("map.html does not say what answers.csv says")
@@ -98,7 +115,7 @@ def check_pages(release: Release) -> None:
 
 def _check_order(release: Release) -> None:
     """Asked is a beginning of the order, and it ended at the last alarm allowed, or with the last place."""
-    rows = (release.directory / artefacts.ORDER).read_bytes()
+    rows = release.file(artefacts.ORDER)
     try:
         order = pl.read_csv(io.BytesIO(rows), schema={"place": pl.String})["place"].to_list()
     except pl.exceptions.PolarsError:

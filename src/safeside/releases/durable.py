@@ -100,6 +100,9 @@ def remove(directory: Path) -> None:
     """Delete a directory and everything in it; nothing happens where there is none."""
     with writing(directory):
         if directory.exists():
-            shutil.rmtree(directory)
+            try:
+                shutil.rmtree(directory)
+            except RecursionError:
+                raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG)) from None
     if directory.parent.exists():
         flush(directory.parent)

@@ -9,9 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
 
-from safeside.errors import BadRelease
+from safeside import untrusted
+from safeside.errors import BadRelease, UnsafeFile
 
 SCHEMA: Final = "safeside-release/1"
 FILE: Final = "release.json"
@@ -114,10 +116,7 @@ def _spell(manifest: Mapping[str, Any]) -> bytes:
 
 def decode(data: bytes) -> dict[str, Any]:
     """The manifest these bytes spell; BadRelease where they spell none."""
-    try:
-        manifest = json.loads(data)
-    except (ValueError, UnicodeDecodeError):
-        raise bad("release.json is not JSON") from None
+    manifest = parse(data, FILE)
     if not isinstance(manifest, dict) or manifest.get("schema") != SCHEMA:
         raise BadRelease(
             f"release.json does not follow the schema {SCHEMA}.",
@@ -128,6 +127,22 @@ def decode(data: bytes) -> dict[str, Any]:
     if _spell(manifest) != data:
         raise bad("release.json is not spelled as safeside spells it")
     return manifest
+
+
+def read(directory: Path, name: str, limit: int = untrusted.MANIFEST_BYTES) -> bytes:
+    """A file of a release; OSError where there is none, BadRelease where it is not one a release has."""
+    try:
+        return untrusted.read(directory / name, limit)
+    except UnsafeFile as error:
+        raise bad(error.what.rstrip(".")) from None
+
+
+def parse(data: bytes, name: str) -> Any:
+    """The JSON of a release's file, within the limits that keep a hostile one from doing harm."""
+    try:
+        return untrusted.parse(data)
+    except ValueError:
+        raise bad(f"{name} is not JSON, or not as a release has it") from None
 
 
 def digest(data: bytes) -> str:
@@ -162,10 +177,12 @@ def _check(value: object, shape: object, where: str) -> None:
 
 
 def _fits(value: object, shape: object) -> bool:
+    if shape is _TEXT:
+        return _plain(value)
     if shape is _LISTED:
-        return isinstance(value, list) and all(isinstance(item, str) for item in value)
+        return isinstance(value, list) and all(map(_plain, value))
     if shape is _BY_PLACE:
-        return isinstance(value, dict) and all(_whole(item) for item in value.values())
+        return isinstance(value, dict) and all(map(_plain, value)) and all(map(_whole, value.values()))
     if shape is _FILES:
         entries = value.values() if isinstance(value, dict) else [None]
         return all(
@@ -176,6 +193,11 @@ def _fits(value: object, shape: object) -> bool:
             for entry in entries
         )
     return _whole(value) if shape is _NUMBER else isinstance(shape, type) and isinstance(value, shape)
+
+
+def _plain(value: object) -> bool:
+    """Text that paints nothing: what a release says is shown in terminals."""
+    return isinstance(value, str) and untrusted.CONTROL.search(value) is None
 
 
 def _whole(value: object) -> bool:

@@ -7,7 +7,7 @@ popularity of a place, an earlier release, a file, or chance.
 from __future__ import annotations
 
 import csv
-import hashlib
+import io
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -15,8 +15,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from safeside.errors import BadFile, BadQuestion
+from safeside import untrusted
+from safeside.errors import BadFile, BadQuestion, UnsafeFile
 from safeside.noise.entropy import Entropy, system_entropy
+from safeside.releases.artefacts import places_digest
 from safeside.releases.contents import check_contents
 from safeside.releases.release import load
 from safeside.visits.places import Places
@@ -41,8 +43,7 @@ class Order:
         """As the question has it, before anything is drawn."""
         if self.ranks is None:
             return {"kind": self.kind, "sha256": ""}
-        listed = "\n".join(places.ids[at] for at in self.ranks)
-        return {"kind": self.kind, "sha256": hashlib.sha256(listed.encode()).hexdigest()}
+        return {"kind": self.kind, "sha256": places_digest([places.ids[at] for at in self.ranks])}
 
     def settle(self, number: int, entropy: Entropy | None = None) -> NDArray[np.int64]:
         """The order itself; a random one is drawn here, without a look at the data."""
@@ -110,9 +111,9 @@ def _by_release(directory: Path, places: Places) -> Order:
 
 def _by_file(path: Path, places: Places) -> Order:
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = [row[0] for row in csv.reader(file) if row]
-    except (OSError, UnicodeDecodeError, csv.Error):
+        text = untrusted.read(path, untrusted.DATA_BYTES, follow=True).decode("utf-8-sig")
+        rows = [row[0] for row in csv.reader(io.StringIO(text, newline="")) if row]
+    except (OSError, UnsafeFile, UnicodeDecodeError, csv.Error):
         raise BadFile(
             f'The order file "{path}" cannot be read.',
             "Give a text file (UTF-8) with one place in each line, first asked first.",

@@ -16,6 +16,8 @@ from importlib import resources
 from string import Template
 from typing import Any, Final
 
+from safeside import untrusted
+
 
 def asset(name: str) -> str:
     """A file that is part of the package."""
@@ -54,7 +56,7 @@ def read_data(page: str) -> dict[str, Any]:
     """The data a page shows; nothing where it holds none."""
     found = _DATA.findall(page)
     try:
-        value = json.loads(found[0]) if len(found) == 1 else None
+        value = untrusted.parse(found[0].encode()) if len(found) == 1 else None
     except ValueError:
         value = None
     return value if isinstance(value, dict) else {}

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Final
 
 from safeside.errors import (
@@ -101,6 +102,8 @@ class Publication:
     supersedes: str | None = None
     basemap: dict[str, Any] | None = None
     entropy: Entropy | None = None
+    doubtful: tuple[Path, ...] = ()
+    """Directories beside this one that say they are of this ledger and are not signed with a key of ours."""
 
     def __post_init__(self) -> None:
         if self.entropy is not None and self.entropy.simulated:
@@ -323,7 +326,7 @@ class Publication:
             if release.digest != reservation.manifest:
                 raise self._other()
             return reservation
-        private = json.loads((staged / PRIVATE).read_bytes())
+        private = manifest.parse(manifest.read(staged, PRIVATE), PRIVATE)
         try:
             return self.ledger.commit(
                 reservation,
@@ -359,7 +362,7 @@ class Publication:
         staged = self.staging.staged
         (staged / PRIVATE).unlink(missing_ok=True)
         receipt = {"ledger": self.ledger.ledger_id, "reference": reservation.reference}
-        data = (staged / manifest.FILE).read_bytes()
+        data = manifest.read(staged, manifest.FILE)
         # Written beside the staged files, so that a kill leaves nothing among what will be published.
         durable.replace(
             staged / manifest.SIGNATURE,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
+from safeside import untrusted
 from safeside.errors import BadQuestion, LedgerMissing, ReleaseError
 from safeside.exact import Number
 from safeside.ledger import Ledger, Published, Stage, open_ledger
@@ -19,11 +20,13 @@ from safeside.progress import Progress, quiet
 from safeside.releases import counting
 from safeside.releases.artefacts import places_digest
 from safeside.releases.basemap import read_basemap
+from safeside.releases.manifest import FILE as RELEASE_FILE
 from safeside.releases.publication import Publication, Sources
 from safeside.releases.question import ADP, NOT_VISITED, PEOPLE_FLOOR, Question, Terms, ask
 from safeside.releases.release import Release, load
-from safeside.releases.signing import PrivateKey, load_private
+from safeside.releases.signing import PrivateKey, PublicKey, keyring_path, load_private, load_public
 from safeside.releases.staging import Staging
+from safeside.releases.verify import check_signature
 from safeside.visits.covering import require_gaps
 from safeside.visits.format import Manifest, VisitFormat
 from safeside.visits.places import Places, read_places
@@ -68,9 +71,11 @@ def prepare(
     book = ledger if isinstance(ledger, Ledger) else open_ledger(ledger)
     try:
         target = _directory(Path(out))
-        book.reconcile(_siblings(target))
+        siblings, doubtful = _siblings(target, book.ledger_id, _keys(key, signing))
+        book.reconcile(siblings)
         earlier = None if supersedes is None else _earlier(supersedes, question, book)
         request = request_id or _request(dataset, question, target, earlier, known_on)
+        _require_plain((dataset, request, *form.stay_states))
         publication = Publication(
             question=question,
             sources=Sources(
@@ -89,6 +94,7 @@ def prepare(
             supersedes=earlier,
             basemap=backdrop,
             entropy=entropy,
+            doubtful=tuple(doubtful),
         )
         publication.require_time()
         yield publication
@@ -200,19 +206,43 @@ def _request(
     return f"r-{digest(canonical(asked))[:_ID]}"
 
 
-def _siblings(out: Path) -> list[Published]:
-    """The releases that stand beside this one: each must be on the ledger's account."""
-    found = []
+def _keys(key: str | Path | PrivateKey, signing: PrivateKey) -> tuple[PublicKey, ...]:
+    """Every public key of this publisher: the one in use, and those of the keyring beside it."""
+    ring = None if isinstance(key, PrivateKey) else keyring_path(Path(key))
+    return (signing.public, *(load_public(ring) if ring is not None and ring.is_file() else ()))
+
+
+def _siblings(out: Path, ledger_id: str, keys: Sequence[PublicKey]) -> tuple[list[Published], list[Path]]:
+    """The releases of this ledger that stand beside this one, and those that only say so.
+
+    Each of the first must be on the ledger's account. Anybody who may write there can make one of the
+    second: it is named to the curator, and stops nothing.
+    """
+    found, doubtful = [], []
     for directory in sorted(out.parent.iterdir()) if out.parent.is_dir() else []:
         if directory.name.startswith("."):
             continue
         try:
             release = load(directory)
+            if release.simulated or release.charged().ledger_id != ledger_id:
+                continue
         except ReleaseError:
             continue
-        if not release.simulated:
+        try:
+            check_signature(directory, RELEASE_FILE, keys)
             found.append(release.charged())
-    return found
+        except ReleaseError:
+            doubtful.append(directory)
+    return found, doubtful
+
+
+def _require_plain(texts: Iterable[str]) -> None:
+    """A release is read in terminals: what it is called by must not paint there."""
+    if any(map(untrusted.CONTROL.search, texts)):
+        raise BadQuestion(
+            "The name of the dataset, the request id or a state of the visits holds a control character.",
+            "Use letters, digits and marks that can be seen.",
+        )
 
 
 def _earlier(supersedes: str | Path, question: Question, ledger: Ledger) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from safeside.errors import CannotWrite
+from safeside.errors import CannotWrite, ReleaseError
 from safeside.ledger import Ledger, Stage
 from safeside.releases import durable, manifest
 from safeside.releases.release import WITHDRAWN, load
@@ -63,7 +63,7 @@ def _require_data(path: Path) -> None:
         )
     if not path.is_file():
         raise CannotWrite(f'There is no file "{path}" to delete.', "Check the path; nothing was deleted.")
-    with path.open("rb") as file:
+    with durable.writing(path), path.open("rb") as file:
         start = file.read(len(_SQLITE))
     beside = {child.name for child in path.parent.iterdir()}
     if start == _SQLITE or path.name.endswith(_WITNESS):
@@ -81,11 +81,16 @@ def _require_data(path: Path) -> None:
 
 def _still_needed(left: Path, ledger: Ledger | None) -> str | None:
     """A staged release that the ledger has committed to is finished, not deleted."""
+    if left.is_symlink():
+        return "it is a link, which safeside never makes: look at what it is, and delete it yourself"
     if not left.name.endswith(STAGED):
         return None
     if ledger is None:
         return "it holds a finished draw: give --ledger, so that its reservation can be looked up"
-    release = load(left)
+    try:
+        release = load(left)
+    except ReleaseError:
+        return "it cannot be read as a release: look at what it is, and delete it yourself"
     known = ledger.reservation(release.id)
     # Of one request two machines may have drawn; the ledger has committed to one of the draws.
     if known is not None and known.stage is Stage.COMMITTED and known.manifest == release.digest:

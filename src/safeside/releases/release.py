@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
+from safeside import untrusted
 from safeside.errors import BadRelease
 from safeside.ledger.money import Cost
 from safeside.ledger.recovery import Published
@@ -47,9 +48,13 @@ class Release:
     def answers(self) -> Answers:
         """Every place with its state and bounds."""
         try:
-            return artefacts.read_csv((self.directory / artefacts.CSV).read_bytes())
+            return artefacts.read_csv(self.file(artefacts.CSV))
         except (OSError, ValueError):
             raise manifest.bad("answers.csv cannot be read") from None
+
+    def file(self, name: str) -> bytes:
+        """One of its data files or pages, as it is on the disk now."""
+        return manifest.read(self.directory, name, untrusted.DATA_BYTES)
 
     def summary(self) -> str:
         """What was said, in a few lines."""
@@ -102,7 +107,7 @@ def load(directory: Path | str) -> Release:
             "Use a later release, if there is one; withdrawn.json says why this one was withdrawn.",
         )
     try:
-        data = (directory / manifest.FILE).read_bytes()
+        data = manifest.read(directory, manifest.FILE)
     except OSError:
         raise BadRelease(
             f'There is no release in "{directory}".',

@@ -8,6 +8,7 @@ before a rotation can still be verified.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,11 +19,12 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
+from safeside import untrusted
 from safeside.errors import BadSignature, CannotWrite
 from safeside.releases import durable
 
 ALGORITHM: Final = "Ed25519"
-_BLOCK: Final = re.compile(rb"-----BEGIN PUBLIC KEY-----.+?-----END PUBLIC KEY-----\s*", re.DOTALL)
+_BLOCK: Final = re.compile(rb"-----BEGIN PUBLIC KEY-----[A-Za-z0-9+/=\s]+-----END PUBLIC KEY-----\s*")
 _OTHERS: Final = 0o077
 
 
@@ -123,27 +125,42 @@ def rotate(path: Path | str, *, now: datetime | None = None) -> PublicKey:
 def _publish_half(path: Path, public: PublicKey, now: datetime | None) -> None:
     moment = (now or datetime.now(UTC)).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     ring = keyring_path(path)
-    older = ring.read_bytes() if ring.exists() else b""
+    older = untrusted.read(ring, untrusted.KEY_BYTES, follow=True) if ring.exists() else b""
     line = f"# safeside key {public.id}, made {moment}\n".encode()
     durable.replace(ring, line + public.pem + older)
     durable.replace(public_path(path), public.pem)
 
 
+def _read(path: Path, missing: BadSignature) -> bytes:
+    """The bytes of a file of keys; whoever named it may have named a link, as mounted secrets are."""
+    try:
+        return untrusted.read(path, untrusted.KEY_BYTES, follow=True)
+    except FileNotFoundError:
+        raise missing from None
+    except OSError as error:
+        raise BadSignature(
+            f'"{path}" cannot be read ({os.strerror(error.errno or 0)}).',
+            "Make the file readable for the user who runs this, and for nobody else if it is a private key.",
+        ) from error
+
+
 def load_private(path: Path | str) -> PrivateKey:
     """The private key, refused where anybody but its owner could read it."""
     path = Path(path)
-    if not path.is_file():
-        raise BadSignature(
+    data = _read(
+        path,
+        BadSignature(
             f'There is no key at "{path}".',
             "Make one with `safeside key create`, or give the path of yours with --key.",
-        )
+        ),
+    )
     if path.stat().st_mode & _OTHERS:
         raise BadSignature(
             f'The private key "{path}" can be read by others than its owner.',
             f"Run `chmod 600 {path}`; if others may have copied it, run `safeside key rotate` as well.",
         )
     try:
-        key = serialization.load_pem_private_key(path.read_bytes(), password=None)
+        key = serialization.load_pem_private_key(data, password=None)
     except (ValueError, TypeError):
         key = None
     if not isinstance(key, Ed25519PrivateKey):
@@ -157,13 +174,15 @@ def load_private(path: Path | str) -> PrivateKey:
 def load_public(path: Path | str) -> tuple[PublicKey, ...]:
     """Every public key in a `.pub` or `.keyring` file, newest first."""
     path = Path(path)
-    if not path.is_file():
-        raise BadSignature(
+    data = _read(
+        path,
+        BadSignature(
             f'There is no public key at "{path}".',
             "Ask the publisher for the .pub or .keyring file, from somewhere other than the release itself.",
-        )
+        ),
+    )
     keys = []
-    for block in _BLOCK.findall(path.read_bytes()):
+    for block in _BLOCK.findall(data):
         try:
             key = serialization.load_pem_public_key(block)
         except ValueError:

@@ -21,8 +21,10 @@ from safeside.releases.contents import check_contents, check_pages
 from safeside.releases.manifest import bad
 from safeside.releases.release import Release, load
 from safeside.releases.signing import ALGORITHM, PrivateKey, PublicKey, load_public
+from safeside.untrusted import visible
 
 SIGNATURE_SCHEMA: Final = "safeside-signature/1"
+_KEY_SHOWN: Final = 16
 
 
 def sign(data: bytes, receipt: dict[str, Any], key: PrivateKey) -> bytes:
@@ -76,12 +78,13 @@ def _check_receipt(release: Release) -> None:
 
 def check_signature(directory: Path, name: str, keys: Sequence[PublicKey]) -> None:
     """That one of these keys signed the manifest, or notice, of this name."""
-    data = (directory / name).read_bytes()
+    data = manifest.read(directory, name)
     record = _signature(directory)
     key = next((one for one in keys if one.id == record.get("key")), None)
     if key is None:
+        other = visible(str(record.get("key")))[:_KEY_SHOWN]
         raise BadSignature(
-            f"The release is signed with another key ({record.get('key')}) than the one given.",
+            f"The release is signed with another key ({other}) than the one given.",
             "Get the publisher's .pub or .keyring file from a source you trust, not from the release itself.",
         )
     unsigned = {name: value for name, value in record.items() if name != "signature"}
@@ -99,8 +102,8 @@ def check_signature(directory: Path, name: str, keys: Sequence[PublicKey]) -> No
 
 def _signature(directory: Path) -> dict[str, Any]:
     try:
-        record = json.loads((directory / manifest.SIGNATURE).read_bytes())
-    except (OSError, ValueError):
+        record = manifest.parse(manifest.read(directory, manifest.SIGNATURE), manifest.SIGNATURE)
+    except (OSError, BadRelease):
         raise BadSignature(
             "The release has no signature that can be read.",
             "If publishing was interrupted, run the same command again; otherwise ask the publisher.",

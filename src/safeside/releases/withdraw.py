@@ -115,10 +115,7 @@ def read_notice(directory: Path | str, keys: Sequence[PublicKey]) -> dict[str, A
     """The notice that stands where a release was, if one of these keys signed it."""
     directory = Path(directory)
     check_signature(directory, WITHDRAWN, keys)
-    try:
-        record = json.loads((directory / WITHDRAWN).read_bytes())
-    except ValueError:
-        record = None
+    record = manifest.parse(manifest.read(directory, WITHDRAWN), WITHDRAWN)
     if not isinstance(record, dict) or record.get("schema") != SCHEMA:
         raise BadRelease(
             f'"{WITHDRAWN}" cannot be read.', "Ask the publisher whether the release was withdrawn."

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from safeside.errors import BadFile, BadQuestion
 from safeside.progress import quiet
+from safeside.untrusted import CONTROL
 from safeside.visits.files import Fingerprint, Opened, open_files, shown_separator
 from safeside.visits.ids import place_ids
 from safeside.visits.nearby import did_you_mean
@@ -211,6 +212,8 @@ def _places(read: pl.DataFrame) -> Places:
     if ids.null_count() or ids.str.contains(_BLANK).any():
         _require(ids.is_not_null() & (ids.str.strip_chars() != ""), "place", "is missing")
         _require(ids == ids.str.strip_chars(), "place", "has blanks around it")
+    if ids.str.contains(CONTROL.pattern).any():
+        _require(~ids.str.contains(CONTROL.pattern), "place", "holds a control character")
     kinds: dict[str, pl.Series] = {
         kind: read.drop_in_place(kind).unique() for kind in KINDS if kind in read.columns
     }
