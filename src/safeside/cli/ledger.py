@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from safeside.cli import ledger_text as text
-from safeside.cli.config import Config, read_config, required
+from safeside.cli.config import KEY, Config, read_config, required
 from safeside.cli.console import VIOLATION, fail, line, out, print_json
 from safeside.errors import LedgerMissing, LedgerTampered
 from safeside.ledger import Ledger, create_ledger, open_ledger
@@ -132,6 +132,10 @@ def recover(
     release: Annotated[
         list[Path] | None, typer.Option(help="A release this ledger may have forgotten; may be repeated.")
     ] = None,
+    key: Annotated[
+        Path | None,
+        typer.Option(help="The .pub or .keyring file those releases are checked with; yours if left out."),
+    ] = None,
     accept_clock: Annotated[
         bool, typer.Option("--accept-clock", help="The clock is right, though behind the last event.")
     ] = False,
@@ -139,10 +143,14 @@ def recover(
     json: AsJson = False,
 ) -> None:
     """Explain what a crash left behind; charge again what a restored ledger has forgotten."""
-    from safeside.releases.release import load
+    from safeside.releases.signing import keyring_path
+    from safeside.releases.verify import verify as verify_release
 
-    given = [load(directory).published() for directory in release or ()]
-    with open_ledger(_url(ledger, read_config())) as book:
+    config = read_config()
+    ring = key or keyring_path(Path(config.key or KEY))
+    # A price is believed only where signature, files and claims hold.
+    given = [verify_release(directory, ring).published() for directory in release or ()]
+    with open_ledger(_url(ledger, config)) as book:
         found = book.recover(given, accept_clock=accept_clock)
     if json:
         print_json(text.recovery_json(found))

@@ -1,0 +1,96 @@
+"""`safeside ledger recover --release`: a release is believed once signature and claims are checked."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+from tests.cli.test_ledger import read, run
+from tests.faults.publishing import CAP, World
+from tests.releases.worlds import remaining, world
+
+from safeside.errors import BadRelease, BadSignature
+from safeside.ledger.witness import STATE_VARIABLE
+from safeside.releases import manifest
+from safeside.releases.signing import create_key, load_private, rotate
+from safeside.releases.verify import sign
+
+__all__ = ["world"]
+
+
+@pytest.fixture
+def lost(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
+    """A ledger restored from before its one release, without any witness."""
+    old = (world.home / "ledger.db").read_bytes()
+    world.publish("counts")
+    (world.home / "ledger.db").write_bytes(old)
+    (world.home / "ledger.db.witness").unlink()
+    monkeypatch.setenv(STATE_VARIABLE, str(world.home / "empty"))
+    monkeypatch.chdir(world.home)
+    (world.home / "safeside.toml").write_text('key = "key"\n')
+    return world
+
+
+def recover(*more: str) -> None:
+    run("ledger", "recover", "--ledger", "ledger.db", "--release", "releases/noon", *more)
+
+
+def cheapen(world: World) -> bytes:
+    """The price of the release becomes a millionth; returns release.json as it then is."""
+    path = world.out / manifest.FILE
+    record = json.loads(path.read_bytes())
+    record["ledger"]["cost"]["epsilon"] = "1/1000000"
+    path.write_text(json.dumps(record, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
+    return path.read_bytes()
+
+
+def test_a_signed_release_is_charged_at_its_own_price(lost: World) -> None:
+    found = read(
+        "ledger", "recover", "--ledger", "ledger.db", "--release", "releases/noon", "--key", "key.pub"
+    )
+    assert [one["charged"]["epsilon"] for one in found["recharged"]] == ["1"]
+    assert remaining(lost) == CAP - 1
+
+
+def test_the_keyring_of_the_settings_is_used_where_no_key_is_given(lost: World) -> None:
+    rotate(lost.home / "key")
+    recover()
+    assert remaining(lost) == CAP - 1
+
+
+def test_an_edited_price_is_refused(lost: World) -> None:
+    cheapen(lost)
+    with pytest.raises(BadSignature):
+        recover()
+    assert remaining(lost) == CAP
+
+
+def test_an_edited_price_is_refused_though_it_is_signed(lost: World) -> None:
+    """Whoever has the key still cannot claim a price that the mechanism does not have."""
+    record = json.loads((lost.out / manifest.SIGNATURE).read_bytes())
+    data = cheapen(lost)
+    (lost.out / manifest.SIGNATURE).write_bytes(
+        sign(data, record["receipt"], load_private(lost.home / "key"))
+    )
+    with pytest.raises(BadRelease):
+        recover()
+    assert remaining(lost) == CAP
+
+
+def test_an_unsigned_release_and_that_of_a_stranger_are_refused(lost: World) -> None:
+    create_key(lost.home / "stranger")
+    with pytest.raises(BadSignature):
+        recover("--key", "stranger.pub")
+    (lost.out / manifest.SIGNATURE).unlink()
+    with pytest.raises(BadSignature):
+        recover()
+    assert remaining(lost) == CAP
+
+
+def test_nothing_is_recovered_where_one_of_several_releases_is_refused(lost: World) -> None:
+    shutil.copytree(lost.out, lost.home / "copy")
+    (lost.home / "copy" / "answers.csv").write_text("place\n")
+    with pytest.raises(BadRelease):
+        recover("--release", "copy")
+    assert remaining(lost) == CAP
