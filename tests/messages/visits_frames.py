@@ -32,6 +32,12 @@ SAID: Said = {
         "The name of a column is not text.",
         "Rename the columns to text.",
     ),
+    "objects of several kinds": (
+        asked(table(ROWS * 2).to_pandas().assign(person=pd.Series([1, "a"], dtype=object))),
+        BadQuestion,
+        "Column person holds values of several kinds, or of one that cannot be read.",
+        "Turn the whole column into text, whole numbers or timestamps, keeping missing values missing.",
+    ),
     "a database that fails": (
         asked(
             duckdb.sql("select cast('x' as int) as person, 'bar' as place, now() as start, now() as \"end\"")

@@ -75,9 +75,21 @@ SAID: Said = {
     "a word": (
         row(f"null,bar,{START},{END}"),
         BadFile,
-        "Column person: a word for a missing value instead of an identifier (1 row);"
+        "Column person: a word or a number for a missing value instead of an identifier (1 row);"
         " first at visits.csv line 3.",
         "Give every row the identifier of a person, or declare that these are identifiers (--trust-ids).",
+    ),
+    "a word for a place": (
+        declared(table([*ROWS, Stay("ben", "(null)", DAY.start, DAY.end)]), exclude_unknown_places=True),
+        BadFile,
+        "Column place: a word or a number for a missing value instead of a place; first at row 2.",
+        "Give every row the identifier of a place, or declare that these are places (--trust-places).",
+    ),
+    "a rounded place": (
+        declared(table([*ROWS, Stay("ben", "1,2E+11", DAY.start, DAY.end)]), exclude_unknown_places=True),
+        BadFile,
+        "Column place: places in scientific notation or with decimals, as if rounded; first at row 2.",
+        "Export the places as text from the original, or declare that they are right (--trust-places).",
     ),
     "zeros": (
         written(HEADER + GOOD.replace("ana", "007") + GOOD.replace("ana", "42")),

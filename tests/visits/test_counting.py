@@ -287,7 +287,7 @@ def test_what_the_answer_must_say() -> None:
     assert counted.reading == "A visit is a stay at the place, from its start up to its end."
     assert counted.exclusions == (
         "Visits to places that are not on the list are not counted.",
-        "Identifiers that look rounded or shortened are taken as they are written.",
+        "Identifiers that look rounded, shortened or missing are taken as they are written.",
     )
 
 

@@ -98,7 +98,7 @@ def test_records_of_movement_take_no_part() -> None:
 
 def test_several_people_under_one_word_are_not_taken_for_one_who_never_stays() -> None:
     both = [walk("NULL", (35.68, 0, 20)), walk("NULL", (35.70, 1, 21))]
-    with pytest.raises(BadFile, match="a word for a missing value"):
+    with pytest.raises(BadFile, match="a word or a number for a missing value"):
         count_visits(visits(*both), PLACES, DAY, RULE)
 
 

@@ -60,7 +60,9 @@ ExcludeUnknown = Annotated[
 TrustIds = Annotated[
     bool,
     typer.Option(
-        "--trust-ids", help="Identifiers that look rounded or shortened are right.", rich_help_panel=PANEL
+        "--trust-ids",
+        help="Identifiers that look rounded, shortened or missing (-1, unknown) are right.",
+        rich_help_panel=PANEL,
     ),
 ]
 TrustTimes = Annotated[

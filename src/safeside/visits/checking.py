@@ -15,7 +15,7 @@ from safeside.visits.engines import collect
 from safeside.visits.format import Manifest, VisitFormat
 from safeside.visits.format import Where as Form
 from safeside.visits.ids import people as all_people
-from safeside.visits.locating import almost_listed, flags, locate, unknown_places
+from safeside.visits.locating import almost_listed, flags, locate, no_places, unknown_places
 from safeside.visits.places import Places
 from safeside.visits.report import Doubt, Finding, Report
 from safeside.visits.rowchecks import row_checks
@@ -92,7 +92,7 @@ def _survey(
         if unknown and not exclude_unknown:
             findings.append(unknown_places(source, places, unknown, progress))
         else:
-            findings += almost_listed(source, places, unknown)
+            findings += [*no_places(source, unknown, progress), *almost_listed(source, places, unknown)]
     return findings, int(seen["rows"].item()), int(seen["people"].item() or 0)
 
 

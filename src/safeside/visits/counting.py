@@ -23,7 +23,7 @@ from safeside.visits.format import Manifest, VisitFormat, When
 from safeside.visits.format import Where as Form
 from safeside.visits.geography import coordinates
 from safeside.visits.ids import people as all_people
-from safeside.visits.locating import almost_listed, locate, unknown_places
+from safeside.visits.locating import almost_listed, locate, no_places, unknown_places
 from safeside.visits.places import Places
 from safeside.visits.report import SETTLED_BY_ROWS, Doubt, Finding, amount, stop_on
 from safeside.visits.saying import describe, exclusions
@@ -92,7 +92,7 @@ def count_visits(
         if unknown and not exclude_unknown_places:
             stop_on([unknown_places(source, places, unknown, progress)])
         if unknown:
-            stop_on(almost_listed(source, places, unknown))
+            stop_on([*no_places(source, unknown, progress), *almost_listed(source, places, unknown)])
         most = tally.most_places
         if limit is not None and most is not None and most > limit and unknown:
             most = most_listed_places(source, places, window, progress)

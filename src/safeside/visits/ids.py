@@ -1,47 +1,127 @@
-"""Who is who: which columns can carry identifiers, and which identifiers look as if people had been merged.
+"""Who is who: one rule, for people and for places and on every engine, of what an identifier may be.
 
-Two people who share an identifier are counted once, and that is an undercount. So identifiers are never
-read as floating point, and those that show the marks of having been so read once before stop the work.
+Two people who share an identifier are counted once, and that is an undercount. So identifiers are compared
+as they are written, byte by byte: nothing is trimmed, no capitals are folded, and nothing is ever read as
+floating point. What looks as if several people had been given one identifier is a `Fault`, and stops the
+work: a word for "missing", or a number that was rounded. Whether it is one is decided by the text without
+the blanks, quotes and brackets around it.
+
+The patterns are written so that Python, Polars, PyArrow, DuckDB and Spark read them alike: no classes such as
+`\\s`, which mean something else to each of them, and no flags. A test holds all of them against each other.
 """
 
 from __future__ import annotations
 
+import re
+from enum import StrEnum
 from typing import Final
 
 import narwhals as nw
+import polars as pl
 
 from safeside.errors import BadQuestion
 
-ROUNDED: Final = r"^[+-]?[0-9]+(?:\.[0-9]*)?[eE][+-]?[0-9]+$|^[+-]?[0-9]+\.0*$"
-"""1.23E+11 and 123.0: what spreadsheets and floating point make of long numbers."""
-NOT_AN_ID: Final = (
-    r"^\s*$|^(?:\?+|-+|\.+|[nN][aA]|#?[nN]/[aA]|<[nN][aA]>|[nN]a[nN]|NAN|nan|[nN][uU][lL][lL]|[nN][iI][lL]"
-    r"|[nN][oO][nN][eE]|[nN]a[tT]|[uU][nN][kK][nN][oO][wW][nN]|\\N|#REF!|#VALUE!)$"
+
+class Fault(StrEnum):
+    """Why an identifier may stand for several people or places."""
+
+    MISSING = "missing"
+    PLACEHOLDER = "placeholder"
+    ROUNDED = "rounded"
+
+
+_BLANKS: Final = "\t-\r \x1c-\x1f\x85\xa0\u1680\u2000-\u200f\u2028\u2029\u202f\u205f\u2060\u3000\ufeff"
+"""Unicode's white space, and what takes no room at all."""
+_WORDS: Final = (
+    "na|n/a|n.a|n.a.|#na|#n/a|#n/a n/a|nan|null|nil|none|nat|nul|unknown|undefined|missing|empty|blank"
+    "|not available|not applicable|anonymous|#ref!|#value!|#name?|#num!|#div/0!|#null!|#error!|#spill!|#calc!"
+    "|unbekannt|inconnu|inconnue|desconocido|desconocida|sconosciuto|desconhecido|onbekend|неизвестно"
+    "|不明|不詳|未知|未詳|無し|なし|无|無|空白|미상|없음|알수없음|알 수 없음"
 )
-"""Words for "missing": everybody who has no identifier would become one person."""
+"""Words for "missing", as databases, spreadsheets and people write them."""
+_MARKS: Final = (
+    r"[?？]+|[-–—−]+|[.…]+|_+|[*]+|[-−]1|[\\]N"
+    "|0{8}-0{4}-0{4}-0{4}-0{12}|0{32}|[fF]{8}-[fF]{4}-[fF]{4}-[fF]{4}-[fF]{12}|0x0*|"
+)
+"""Marks, -1, the UUID of zeros (or of ones, or as bytes), and, last, nothing at all."""
+
+
+def _either_case(word: str) -> str:
+    return "".join(
+        f"[{letter.lower()}{letter.upper()}]" if letter.lower() != letter.upper() else re.escape(letter)
+        for letter in word
+    ).replace("\\ ", " ")
+
+
+_MISSING_WORDS: Final = "|".join(map(_either_case, _WORDS.split("|")))
+PLACEHOLDER: Final = f"^[{_BLANKS}\"'(<\\[{{]*(?:{_MISSING_WORDS}|{_MARKS})[{_BLANKS}\"')>\\]}}]*$"
+"""Everybody who has no identifier would become one person."""
+ROUNDED: Final = f"^[{_BLANKS}\"']*[+-]?[0-9]+(?:(?:[.,][0-9]*)?[eE][+-]?[0-9]+|[.]0*|,0?0?)[{_BLANKS}\"']*$"
+"""1.23E+11, 1,23E+11 and 123.0: what spreadsheets and floating point make of long numbers."""
+FAULTY: Final = f"{PLACEHOLDER}|{ROUNDED}"
 ALL_DIGITS: Final = r"^[0-9]+$"
+_HEX: Final = "0x"
+_MORE: Final = "[89ab][0-9a-f]"
+_TEXT: Final = (
+    f"^(?:[0-7][0-9a-f]|(?:c[2-9a-f]|d[0-9a-f]){_MORE}|(?:e[1-9a-cef]{_MORE}|e0[ab][0-9a-f]|ed[89][0-9a-f]){_MORE}"
+    f"|(?:f[123]{_MORE}|f0[9ab][0-9a-f]|f48[0-9a-f]){_MORE}{_MORE})*$"
+)
+"""Bytes that are UTF-8, by their digits."""
+_FACTOR: Final = -1
+"""What libraries give, in columns of whole numbers, to those whom they have no number for."""
 
 
-def person_ids(column: str, dtype: nw.dtypes.DType, called: str | None = None) -> nw.Expr:
-    """The column as it will be compared for sameness, or a refusal, in its owner's words."""
+def fault(identifier: object) -> Fault | None:
+    """What is wrong with one identifier, in plain Python; None where nothing is."""
+    if identifier is None or identifier in ("", b""):
+        return Fault.MISSING
+    if isinstance(identifier, int):
+        return Fault.PLACEHOLDER if identifier == _FACTOR else None
+    written = bytes_as_text(identifier) if isinstance(identifier, bytes) else str(identifier)
+    if re.search(PLACEHOLDER, written):
+        return Fault.PLACEHOLDER
+    return Fault.ROUNDED if re.search(ROUNDED, written) else None
+
+
+def missing(column: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr:
+    """No identifier at all."""
+    return column.is_null() | (column == "") if is_text(dtype) else column.is_null()
+
+
+def placeholder(column: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr | None:
+    """A word, a mark or a number for "missing" in place of an identifier; None where there can be none."""
+    if is_text(dtype):
+        return column.str.contains(PLACEHOLDER) & (column != "")
+    return None if dtype.is_unsigned_integer() else column == _FACTOR
+
+
+def rounded(column: nw.Expr) -> nw.Expr:
+    """Text that is a number in scientific notation, or with decimals."""
+    return column.str.contains(ROUNDED)
+
+
+def faulty(column: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr:
+    """Whether anything at all is wrong, in one question."""
+    gone = missing(column, dtype)
+    more = column.str.contains(FAULTY) if is_text(dtype) else placeholder(column, dtype)
+    return gone if more is None else gone | more
+
+
+def canonical(column: str, dtype: nw.dtypes.DType, called: str | None = None) -> nw.Expr | None:
+    """The column as it is compared for sameness, None where that is as it is; or a refusal, in its owner's
+    words.
+    """
     called = column if called is None else called
-    _refuse_floats(called, dtype)
-    if dtype == nw.String or dtype.is_integer() or dtype in (nw.Binary, nw.Decimal):
-        return nw.col(column)
-    if dtype in (nw.Categorical, nw.Enum, nw.Unknown):
+    if dtype.is_float():
+        raise floats(called)
+    if dtype == nw.String or dtype.is_integer() or dtype == nw.Decimal:
+        return None
+    if is_text(dtype):
         return nw.col(column).cast(nw.String)
-    raise _not_ids(called, dtype)
-
-
-def place_ids(column: str, dtype: nw.dtypes.DType, called: str | None = None) -> nw.Expr:
-    """The column as it will be compared with the list of places, or a refusal, in its owner's words."""
-    called = column if called is None else called
-    _refuse_floats(called, dtype)
-    if dtype == nw.String or dtype.is_integer():
-        return nw.col(column)
-    if dtype in (nw.Categorical, nw.Enum, nw.Unknown):
-        return nw.col(column).cast(nw.String)
-    raise _not_ids(called, dtype)
+    raise BadQuestion(
+        f"Column {called} holds {dtype}, which cannot be compared as identifiers.",
+        "Turn every identifier into text (or whole numbers), keeping missing ones missing.",
+    )
 
 
 def is_text(dtype: nw.dtypes.DType) -> bool:
@@ -49,11 +129,34 @@ def is_text(dtype: nw.dtypes.DType) -> bool:
     return dtype in (nw.String, nw.Categorical, nw.Enum, nw.Unknown)
 
 
-def missing(column: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr:
-    """No identifier at all."""
-    if is_text(dtype):
-        return column.is_null() | (column == "")
-    return column.is_null() | (column == b"") if dtype == nw.Binary else column.is_null()
+def bytes_as_text(identifier: bytes) -> str:
+    """Bytes as the text they are, or as 0x and their digits: no two become the same."""
+    try:
+        text = identifier.decode()
+    except UnicodeDecodeError:
+        text = _HEX
+    return f"{_HEX}{identifier.hex()}" if text.startswith((_HEX, "\0")) else text
+
+
+def polars_bytes_as_text(column: pl.Expr) -> pl.Expr:
+    """The same in Polars."""
+    digits = column.bin.encode("hex")
+    plain = digits.str.contains(_TEXT) & ~digits.str.contains("^(?:00|3078)")
+    # What is no text is taken out before: Polars stops at it, asked to be strict or not.
+    text = pl.when(plain).then(column).otherwise(pl.lit(b"")).cast(pl.String)
+    return pl.when(plain).then(text).otherwise(pl.lit(_HEX) + digits)
+
+
+def sql_bytes_as_text(column: str, *, spark: bool) -> str:
+    """The same in the SQL of Spark or of DuckDB."""
+    digits = f"lower(hex({column}))"
+    if spark:
+        text = f"CAST({column} AS STRING)"
+        other = f"NOT is_valid_utf8({text}) OR startswith({text}, '{_HEX}') OR startswith({digits}, '00')"
+    else:
+        text = f"TRY(decode({column}))"
+        other = f"{text} IS NULL OR starts_with({text}, '{_HEX}') OR starts_with({digits}, '00')"
+    return f"CASE WHEN {other} THEN '{_HEX}' || {digits} ELSE {text} END"
 
 
 def people(dtype: nw.dtypes.DType) -> nw.Expr:
@@ -69,21 +172,9 @@ def mixed_zeros(shortest_number: int | None, longest_padded: int | None) -> bool
     return shortest_number is not None and longest_padded is not None and shortest_number < longest_padded
 
 
-def _refuse_floats(column: str, dtype: nw.dtypes.DType) -> None:
-    if dtype.is_float():
-        raise floats(column)
-
-
 def floats(column: str) -> BadQuestion:
     """What is said of identifiers that are floating-point numbers."""
     return BadQuestion(
         f"The identifiers in column {column} are floating-point numbers: large ones merge.",
         "Read the column as text, or as whole numbers if none is missing, and try again.",
-    )
-
-
-def _not_ids(column: str, dtype: nw.dtypes.DType) -> BadQuestion:
-    return BadQuestion(
-        f"Column {column} holds {dtype}, which cannot be compared as identifiers.",
-        "Turn every identifier into text (or whole numbers), keeping missing ones missing.",
     )

@@ -11,7 +11,7 @@ import polars as pl
 
 from safeside.progress import Progress
 from safeside.visits.engines import collect
-from safeside.visits.ids import ALL_DIGITS, mixed_zeros
+from safeside.visits.ids import ALL_DIGITS, Fault, fault, mixed_zeros
 from safeside.visits.places import Places
 from safeside.visits.report import Doubt, Finding, Where
 from safeside.visits.rowchecks import RowCheck, row_checks
@@ -106,6 +106,35 @@ def _mixed_zeros(source: Source, asked: pl.DataFrame, progress: Progress) -> lis
             do="Export identifiers as text from the original, or declare that they are right (--trust-ids).",
         )
     ]
+
+
+def no_places(source: Source, unknown: Iterable[str], progress: Progress) -> list[Finding]:
+    """Identifiers that would be left out as those of other places, although they may stand for any place."""
+    if source.declared.trust_places:
+        return []
+    faults = {name: fault(name) for name in unknown}
+    findings = []
+    for doubt, kind, reason, do in (
+        (
+            Doubt.NOT_AN_ID,
+            Fault.PLACEHOLDER,
+            "a word or a number for a missing value instead of a place",
+            "Give every row the identifier of a place, or declare that these are places (--trust-places).",
+        ),
+        (
+            Doubt.ROUNDED_ID,
+            Fault.ROUNDED,
+            "places in scientific notation or with decimals, as if rounded",
+            "Export the places as text from the original, or declare that they are right (--trust-places).",
+        ),
+    ):
+        names = [name for name in faults if faults[name] is kind]
+        if names:
+            here = nw.col("place").cast(nw.String).is_in(names)
+            first = find_rows(source, here, progress)
+            column = source.roles.columns["place"]
+            findings.append(Finding(doubt=doubt, reason=reason, do=do, column=column, first=first))
+    return findings
 
 
 def unknown_places(source: Source, places: Places, unknown: Iterable[str], progress: Progress) -> Finding:

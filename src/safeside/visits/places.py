@@ -18,7 +18,7 @@ from safeside.errors import BadFile, BadQuestion
 from safeside.progress import quiet
 from safeside.untrusted import CONTROL
 from safeside.visits.files import Fingerprint, Opened, open_files, shown_separator
-from safeside.visits.ids import place_ids
+from safeside.visits.ids import canonical, polars_bytes_as_text
 from safeside.visits.nearby import did_you_mean
 from safeside.visits.report import article, of_a_list, stop_on
 from safeside.visits.room import require_room
@@ -181,8 +181,11 @@ def _read(table: pl.LazyFrame, found: Mapping[str, str]) -> pl.DataFrame:
     """The columns by role and those that say what kind of place it is; text that is no number is missing."""
     types = table.collect_schema()
     place = found["place"]
-    place_ids(place, nw.from_native(table).collect_schema()[place])
-    chosen = [pl.col(place).cast(pl.String).alias("place")]
+    if types[place] == pl.Binary:
+        chosen = [polars_bytes_as_text(pl.col(place)).alias("place")]
+    else:
+        canonical(place, nw.from_native(table).collect_schema()[place])
+        chosen = [pl.col(place).cast(pl.String).alias("place")]
     for role, column in found.items():
         if role in _NUMBERS:
             chosen.append(_number(column, types[column]).alias(role))

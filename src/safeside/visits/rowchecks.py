@@ -18,7 +18,7 @@ import numpy as np
 from safeside.visits.clocks import AFTER_1970, Epoch, LocalStamps, Stamps, implausible, unit_mistaken
 from safeside.visits.format import When
 from safeside.visits.format import Where as Form
-from safeside.visits.ids import NOT_AN_ID, ROUNDED, missing
+from safeside.visits.ids import missing, placeholder, rounded
 from safeside.visits.places import Places
 from safeside.visits.report import Doubt, article
 from safeside.visits.sources import Source
@@ -130,9 +130,8 @@ def _begun(source: Source, role: str, window: Window) -> nw.Expr:
 
 
 def _person(source: Source) -> Iterator[RowCheck]:
-    text = source.text_persons
-    person = nw.col("person")
-    gone = missing(person, source.types["person"])
+    person, dtype = nw.col("person"), source.types["person"]
+    gone = missing(person, dtype)
     yield RowCheck(
         doubt=Doubt.MISSING,
         role="person",
@@ -141,21 +140,28 @@ def _person(source: Source) -> Iterator[RowCheck]:
         do="Give every row the identifier of a person; people without one would be counted as one.",
         in_window=gone,
     )
-    if not text or source.declared.trust_ids:
+    if source.declared.trust_ids:
         return
-    yield RowCheck(
-        doubt=Doubt.ROUNDED_ID,
-        role="person",
-        wrong=person.str.contains(ROUNDED),
-        reason="identifiers in scientific notation or with decimals, as if rounded",
-        do="Export the identifiers as text from the original, or declare that they are right (--trust-ids).",
-    )
+    if source.text_persons:
+        yield RowCheck(
+            doubt=Doubt.ROUNDED_ID,
+            role="person",
+            wrong=rounded(person),
+            reason="identifiers in scientific notation or with decimals, as if rounded",
+            do="Export the identifiers as text from the original, or declare that they are right"
+            " (--trust-ids).",
+        )
+    word = placeholder(person, dtype)
+    if word is None:
+        return
     yield RowCheck(
         doubt=Doubt.NOT_AN_ID,
         role="person",
-        wrong=person.str.contains(NOT_AN_ID) & ~gone,
-        reason="a word for a missing value instead of an identifier",
+        wrong=word,
+        reason="a word or a number for a missing value instead of an identifier",
         do="Give every row the identifier of a person, or declare that these are identifiers (--trust-ids).",
+        # Text is looked at later, once each has come down to one row for each of their places.
+        in_window=None if source.text_persons else word,
     )
 
 

@@ -20,8 +20,8 @@ def exclusions(source: Source, *, exclude_unknown_places: bool) -> tuple[str, ..
         said.append(declared.at_least.sentence())
     if source.roles.movement:
         said.append(f"Only records in state {' or '.join(declared.stay_states)} are counted.")
-    if declared.trust_ids and source.text_persons:
-        said.append("Identifiers that look rounded or shortened are taken as they are written.")
+    if declared.trust_ids:
+        said.append("Identifiers that look rounded, shortened or missing are taken as they are written.")
     if declared.trust_times:
         said.append("Times in 1970, before 1900 or after 2199 are taken as they are written.")
     if declared.trust_places and exclude_unknown_places and source.roles.where is Form.PLACES:

@@ -18,7 +18,8 @@ from safeside.visits.clocks import Clock, Epoch, LocalDates, LocalStamps, Stamps
 from safeside.visits.csvfile import lines_of
 from safeside.visits.files import Fingerprint, Opened, open_files
 from safeside.visits.format import Roles, VisitFormat, When, assign_roles
-from safeside.visits.ids import floats, is_text, person_ids, place_ids
+from safeside.visits.ids import canonical, floats, is_text, polars_bytes_as_text, sql_bytes_as_text
+from safeside.visits.objects import hold_objects, several_kinds
 from safeside.visits.report import Doubt, Finding, Where, stop_on
 from safeside.visits.spark import byte_by_byte
 from safeside.visits.texttimes import CLOCKS_OF_UTC, only_numbers, read_text, text_of
@@ -142,16 +143,19 @@ def _from_dataframe(
     """The frame, and the same with numbered rows where the engine keeps rows in order."""
     if isinstance(chosen, nw.DataFrame) and engine != "polars":
         chosen = _in_utc(chosen, roles)
+    objects = isinstance(chosen, nw.DataFrame) and hold_objects(chosen, roles)
     schema = chosen.collect_schema()
     # narwhals does not know every type of pandas (zones such as America/New_York); Polars does.
-    unknown = isinstance(chosen, nw.DataFrame) and any(schema[role] == nw.Unknown for role in roles.times)
-    if (unknown or _text_roles(schema, roles)) and engine != "polars":
+    here = isinstance(chosen, nw.DataFrame)
+    unknown = here and any(schema[role] == nw.Unknown for role in (*roles.times, *_ids(roles)))
+    in_bytes = here and any(schema[role] == nw.Binary for role in _ids(roles))
+    if (objects or unknown or in_bytes or _text_roles(schema, roles)) and engine != "polars":
         if isinstance(chosen, nw.LazyFrame):
             raise BadQuestion(
                 f"Times or coordinates in the {engine} dataframe are text.",
                 "Cast them to timestamps, dates or numbers in the dataframe first.",
             )
-        chosen, engine = nw.from_native(_to_polars(chosen)), "polars"
+        chosen, engine = nw.from_native(_to_polars(chosen, roles)), "polars"
     native = chosen.to_native()
     _refuse_float_categories(native, roles, engine)
     if engine.startswith("pyspark"):
@@ -194,13 +198,23 @@ def _as_it_is(frame: pl.DataFrame | pl.LazyFrame) -> pl.LazyFrame:
 
 def _byte_by_byte(relation: Any, schema: nw.Schema) -> Any:
     """The relation without collations, under which DuckDB takes two people for one (NOCASE: ana and ANA)."""
-    text = [name for name, dtype in schema.items() if dtype == nw.String]
-    return relation.project(", ".join(f'"{n}" COLLATE C AS "{n}"' if n in text else f'"{n}"' for n in schema))
+
+    def plain(name: str) -> str:
+        text = f'"{name}"'
+        if schema[name] == nw.Binary:
+            text = sql_bytes_as_text(text, spark=False)
+        elif schema[name] == nw.Enum:
+            text = f"CAST({text} AS VARCHAR)"
+        elif schema[name] != nw.String:
+            return text
+        return f'{text} COLLATE C AS "{name}"'
+
+    return relation.project(", ".join(map(plain, schema)))
 
 
 def _refuse_float_categories(native: Any, roles: Roles, engine: str) -> None:
     """Refuse identifiers that are floating-point numbers behind a dictionary: as text they look whole."""
-    for role in (role for role in ("person", "place") if role in roles.columns):
+    for role in _ids(roles):
         kind: Any = None
         if engine == "pyarrow":
             kind = getattr(native.schema.field(role).type, "value_type", None)
@@ -213,9 +227,16 @@ def _refuse_float_categories(native: Any, roles: Roles, engine: str) -> None:
             raise floats(roles.columns[role])
 
 
-def _to_polars(frame: nw.DataFrame[Any]) -> pl.DataFrame:
+def _to_polars(frame: nw.DataFrame[Any], roles: Roles) -> pl.DataFrame:
     try:
         return frame.to_polars()
+    except (
+        TypeError,
+        ValueError,
+        OverflowError,
+        NarwhalsError,
+    ):  # as PyArrow refuses numbers that are too large
+        raise several_kinds(roles.columns.values()) from None
     except ModuleNotFoundError:
         raise MissingExtra(
             "Text in this dataframe can be read only with the package pyarrow.", "Run pip install pyarrow."
@@ -247,18 +268,23 @@ def _prepare(
     if kinds:
         frame = read_text(frame, kinds, roles.columns, declared)
     types = frame.collect_schema()
+    in_bytes = [role for role in _ids(roles) if types[role] == pl.Binary]
+    frame = frame.with_columns(polars_bytes_as_text(pl.col(role)).alias(role) for role in in_bytes)
     zones = {role: getattr(types[role], "time_zone", None) for role in roles.times}
     if len({zone for zone in zones.values() if zone}) > 1:
         frame = frame.with_columns(pl.col(r).dt.convert_time_zone("UTC") for r, zone in zones.items() if zone)
     return _typed(nw.from_native(frame), roles)
 
 
+def _ids(roles: Roles) -> list[str]:
+    """The roles that are played by identifiers."""
+    return [role for role in ("person", "place") if role in roles.columns]
+
+
 def _typed(frame: Frame, roles: Roles) -> Frame:
     schema = frame.collect_schema()
-    ids = {"person": person_ids("person", schema["person"], roles.columns["person"])}
-    if "place" in roles.columns:
-        ids["place"] = place_ids("place", schema["place"], roles.columns["place"])
-    casts = [ids[role] for role in ids if is_text(schema[role]) and schema[role] != nw.String]
+    ids = [canonical(role, schema[role], roles.columns[role]) for role in _ids(roles)]
+    casts = [changed for changed in ids if changed is not None]
     if "state" in roles.columns and schema["state"] != nw.String:
         casts.append(nw.col("state").cast(nw.String))
     for role in ("latitude", "longitude", "accuracy"):

@@ -17,6 +17,7 @@ from typing import Any, Final
 import polars as pl
 
 from safeside.errors import BadFile
+from safeside.visits.ids import sql_bytes_as_text
 
 _COUNTED: Final = "rows that left the executors"
 _BYTES: Final = "UTF8_BINARY"
@@ -102,11 +103,14 @@ def not_what_was_counted() -> BadFile:
 
 
 def byte_by_byte(visits: Any) -> Any:
-    """The dataframe without collations, under which Spark takes two people for one (UTF8_LCASE: ana, ANA)."""
+    """The dataframe without collations, under which Spark takes two people for one (UTF8_LCASE: ana, ANA),
+    and with bytes as text.
+    """
     from pyspark.sql import functions
 
     fields = visits.schema.fields
     collated = [f.name for f in fields if getattr(f.dataType, "collation", _BYTES) != _BYTES]
-    if not collated:
-        return visits
-    return visits.withColumns({name: functions.collate(functions.col(name), _BYTES) for name in collated})
+    plain = {name: functions.collate(functions.col(name), _BYTES) for name in collated}
+    for name in (f.name for f in fields if f.dataType.typeName() == "binary"):
+        plain[name] = functions.expr(sql_bytes_as_text(f"`{name}`", spark=True))
+    return visits.withColumns(plain) if plain else visits

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-_WRITTEN: Final = re.compile(r"((?:[A-Za-z].*?)?)([0-9]+)")
+_WRITTEN: Final = re.compile(r"((?:[A-Za-z].*?)?)([0-9]{1,18})")
 """What stands before the number begins with a letter, so that the whole is neither a number in scientific
 notation nor a word for a missing value.
 """

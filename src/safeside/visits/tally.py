@@ -25,7 +25,7 @@ from safeside.visits.engines import collect, each_once, rows_for_each
 from safeside.visits.format import When
 from safeside.visits.format import Where as Form
 from safeside.visits.geography import assign
-from safeside.visits.ids import NOT_AN_ID, ROUNDED, missing, mixed_zeros
+from safeside.visits.ids import FAULTY, faulty, missing, mixed_zeros
 from safeside.visits.packing import pack
 from safeside.visits.places import Places
 from safeside.visits.report import amount
@@ -45,7 +45,6 @@ from safeside.visits.sparksql import choose
 from safeside.visits.stays import detect_stays
 from safeside.visits.window import Window
 
-_ODD: Final = f"{ROUNDED}|{NOT_AN_ID}"
 _WIDE: Final = timedelta(days=1)
 """What is kept of a window as wide as that takes so much memory that it is worth some time to save some."""
 
@@ -137,10 +136,8 @@ def _merged(source: Source) -> nw.Expr:
     """Whether a row names nobody, or may name several people at once: of these, one sighting is not the last
     of all, and one stay not where all of them stayed.
     """
-    person = nw.col("person")
-    nobody = missing(person, source.types["person"])
-    asked = source.text_persons and not source.declared.trust_ids
-    return nobody | person.str.contains(_ODD) if asked else nobody
+    question = missing if source.declared.trust_ids else faulty
+    return question(nw.col("person"), source.types["person"])
 
 
 def _shuffled(source: Source, window: Window) -> bool:
@@ -297,7 +294,7 @@ def _group_text(distinct: Frame, source: Source) -> Frame:
     person = nw.col("person")
     length = person.str.len_chars()
     looks = distinct.with_columns(
-        nw.when(person.str.contains(_ODD)).then(nw.lit(1)).otherwise(nw.lit(0)).alias("odd"),
+        nw.when(person.str.contains(FAULTY)).then(nw.lit(1)).otherwise(nw.lit(0)).alias("odd"),
         length.alias("shortest"),
         nw.when(person.str.starts_with("0")).then(length).otherwise(nw.lit(0)).alias("padded"),
     )
