@@ -170,7 +170,7 @@ def test_keys_and_notices_are_on_the_disk(
     }
     appears = journal.at("rename", str(notice), str(world.out))
     whole = journal.flushed(notice, after=done, before=appears)
-    for name in ("withdrawn.json", "statement.txt", "signature.json"):
+    for name in ("withdrawn.json", "map.html", "report.html", "statement.txt", "signature.json"):
         journal.flushed(notice / name, after=done, before=whole)
     journal.flushed(world.out.parent, after=appears, before=len(journal.lines))
 

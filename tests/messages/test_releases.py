@@ -112,10 +112,10 @@ def test_releases_that_are_not_true(tmp_path: Path) -> None:
     says(caught, "never charged", "directory of a release")
 
 
-def test_withdrawing_has_one_reason() -> None:
+def test_withdrawing_has_few_reasons_and_none_is_about_the_data() -> None:
     with pytest.raises(SafesideError) as caught:
         require_reason("new cases were found")
-    says(caught, "not a reason", "software-fault.+because of what the data now say")
+    says(caught, "not a reason", "software-fault, wrong-file and wrong-option.+what the data now say")
 
 
 A_DAY = {"when": "2021-06-03T00:00:00+00:00/P1D", "max_places_per_person": 1}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from datetime import UTC, datetime
+
 import pytest
 from tests.faults.publishing import CAP, World
 from tests.releases.worlds import remaining, world
@@ -15,9 +18,11 @@ from safeside.errors import (
 from safeside.ledger import open_ledger
 from safeside.releases.release import load
 from safeside.releases.signing import load_private, load_public
-from safeside.releases.withdraw import read_notice, withdraw
+from safeside.releases.withdraw import REASONS, notice_sentences, read_notice, withdraw
 
 __all__ = ["world"]
+
+LATER = datetime(2030, 1, 1, tzinfo=UTC)
 
 
 def test_superseding_is_whole_fresh_and_charged(world: World) -> None:
@@ -52,6 +57,46 @@ def test_a_release_that_was_altered_is_not_withdrawn_in_the_name_of_another(worl
     assert path.exists()
 
 
+@pytest.mark.parametrize("reason", REASONS)
+def test_the_public_notice_reads_the_same_for_every_reason_and_the_ledger_keeps_it(
+    world: World, reason: str
+) -> None:
+    release = world.publish("counts", request_id="mine")
+    with open_ledger(world.home / "ledger.db") as ledger:
+        withdraw(world.out, reason=reason, ledger=ledger, key=load_private(world.home / "key"), now=LATER)
+        (kept,) = [one.what for one in ledger.history() if one.what.kind == "withdraw"]
+        status = ledger.show("city")
+    assert kept.reason == reason
+    assert (status.releases, status.withdrawn, status.unfinished) == (0, 1, 0)
+    public = b"".join(path.read_bytes() for path in sorted(world.out.iterdir()))
+    assert reason.encode() not in public
+    said = notice_sentences({"release": release.id})
+    page = (world.out / "map.html").read_text()
+    assert page == (world.out / "report.html").read_text()
+    for sentence in said:
+        assert sentence in page
+        assert sentence in " ".join((world.out / "statement.txt").read_text().split())
+    # Two notices differ in what the releases are called, and in nothing else.
+    assert set(json.loads((world.out / "withdrawn.json").read_text())) == {
+        "schema",
+        "release",
+        "manifest",
+        "withdrawn",
+        "ledger",
+        "software",
+        "files",
+    }
+
+
+def test_a_notice_whose_pages_were_altered_is_refused(world: World) -> None:
+    world.publish("counts")
+    with open_ledger(world.home / "ledger.db") as ledger:
+        withdraw(world.out, reason="wrong-file", ledger=ledger, key=load_private(world.home / "key"))
+    (world.out / "map.html").write_text("because somebody was there")
+    with pytest.raises(BadRelease, match=r"map.html is not the notice that was signed"):
+        read_notice(world.out, load_public(world.home / "key.pub"))
+
+
 def test_withdrawing_takes_back_everything_and_stays_charged(world: World) -> None:
     release = world.publish("counts")
     key = load_private(world.home / "key")
@@ -61,6 +106,8 @@ def test_withdrawing_takes_back_everything_and_stays_charged(world: World) -> No
         assert ledger.reservation(release.id).stage == "withdrawn"
     assert {path.name for path in world.out.iterdir()} == {
         "withdrawn.json",
+        "map.html",
+        "report.html",
         "statement.txt",
         "signature.json",
     }

@@ -40,14 +40,15 @@ def overview(shown: list[Status]) -> Table:
     """One line for each dataset."""
     table = _table("dataset", "unit", "budget", "least left", "releases", "shares with")
     for one in shown:
-        unfinished = f" ({one.unfinished:,} unfinished)" if one.unfinished else ""
+        apart = {"withdrawn": one.withdrawn, "unfinished": one.unfinished}
+        also = ", ".join(f"{number:,} {word_}" for word_, number in apart.items() if number)
         _row(
             table,
             one.dataset.name,
             str(one.dataset.unit),
             amount(one.cap),
             amount(one.remaining),
-            f"{one.releases:,}{unfinished}",
+            f"{one.releases:,} ({also})" if also else f"{one.releases:,}",
             ", ".join(one.shares_with),
         )
     return table
@@ -62,7 +63,10 @@ def print_status(one: Status, *, places: bool) -> None:
         shared = line(", ".join(one.shares_with))
         out.print(f"Shares a budget of {amount(one.cap)} with {shared}.", markup=False)
     out.print(_periods(one))
-    out.print(f"{one.releases:,} published, {one.unfinished:,} paid for and unfinished.", markup=False)
+    out.print(
+        f"{one.releases:,} published, {one.withdrawn:,} withdrawn and still charged, {one.unfinished:,} paid "
+        "for and unfinished."
+    )
     if one.returned:
         out.print(f"Sparse releases returned epsilon {show(one.returned)}, which can be spent again.")
     if one.last is not None:
@@ -216,6 +220,7 @@ def status_json(one: Status, *, places: bool) -> dict[str, Any]:
         ],
         "shares_with": list(one.shares_with),
         "releases": one.releases,
+        "withdrawn": one.withdrawn,
         "unfinished": one.unfinished,
         "returned": show(one.returned),
         "last": None if one.last is None else _reservation(one.last),

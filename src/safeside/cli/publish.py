@@ -40,7 +40,7 @@ from safeside.releases.signing import load_private, load_public
 from safeside.releases.simulate import WHEN
 from safeside.releases.simulate import simulate as simulate_counts
 from safeside.releases.verify import verify as verify_release
-from safeside.releases.withdraw import SUPERSEDE_WARNING, WARNING, read_notice, require_reason
+from safeside.releases.withdraw import REASONS, SUPERSEDE_WARNING, WARNING, read_notice, require_reason
 from safeside.releases.withdraw import withdraw as withdraw_release
 from safeside.visits.format import Manifest, VisitFormat
 
@@ -205,7 +205,7 @@ def verify(
         if (directory / WITHDRAWN).is_file():
             said = read_notice(directory, keys)
             raise BadRelease(
-                f"The release {said['release']} was withdrawn on {said['withdrawn']}: {said['reason']}.",
+                f"The release {said['release']} was withdrawn on {said['withdrawn']}.",
                 "Use a later release, if there is one.",
             )
         release = verify_release(directory, keys, ledger=book)
@@ -231,12 +231,12 @@ def verify(
 
 def withdraw(
     directory: Annotated[Path, typer.Argument(metavar="RELEASE", help="The directory of the release.")],
-    reason: Annotated[str, typer.Option(help="software-fault, and nothing else.")],
+    reason: Annotated[str, typer.Option(help=f"{', '.join(REASONS)}; the ledger keeps it, nobody else.")],
     ledger: options.Ledger = None,
     key: options.Key = None,
     yes: options.Yes = False,
 ) -> None:
-    """Take back a whole release because of a fault of the software. It stays charged."""
+    """Take back a whole release: a fault of the software, or a formal mistake. It stays charged."""
     require_reason(reason)
     config = read_config()
     _warn(WARNING)

@@ -55,6 +55,8 @@ class Status:
     """What holds for everything published so far: the caps, unless a charge was forced."""
     periods: tuple[Period, ...]
     releases: int
+    withdrawn: int
+    """Published and taken back: no longer among the releases, and still charged."""
     unfinished: int
     returned: Fraction
     last: Reservation | None
@@ -98,7 +100,8 @@ def status(chain: Chain, dataset: str) -> Status:
             cap=group.cap,
             standing=group.standing,
             periods=_periods(group),
-            releases=sum(one.stage is not Stage.RESERVED for one in made),
+            releases=sum(one.stage is Stage.COMMITTED for one in made),
+            withdrawn=sum(one.stage is Stage.WITHDRAWN for one in made),
             unfinished=sum(one.stage is Stage.RESERVED for one in made),
             returned=sum((one.returned or ZERO for one in made), ZERO),
             last=last,

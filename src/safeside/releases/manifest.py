@@ -24,7 +24,7 @@ _LISTED: Final = object()
 """A list of sentences."""
 _BY_PLACE: Final = object()
 """A mapping from places to whole numbers."""
-_FILES: Final = object()
+FILES: Final = object()
 """A mapping from file names to their size and digest."""
 
 
@@ -98,13 +98,13 @@ SHAPE: Final[Mapping[str, object]] = {
         "NOT_ASKED": _NUMBER,
         "certified_at_zero": _NUMBER,
     },
-    "files": _FILES,
+    "files": FILES,
 }
 
 
 def encode(manifest: Mapping[str, Any]) -> bytes:
     """The one spelling of this manifest."""
-    _check(manifest, SHAPE, "release.json")
+    check_shape(manifest, SHAPE, "release.json")
     return _spell(manifest)
 
 
@@ -123,7 +123,7 @@ def decode(data: bytes) -> dict[str, Any]:
             "Use the version of safeside that made the release, or a newer one; if that is this one, ask the "
             "publisher for the release again.",
         )
-    _check(manifest, SHAPE, "release.json")
+    check_shape(manifest, SHAPE, "release.json")
     if _spell(manifest) != data:
         raise bad("release.json is not spelled as safeside spells it")
     return manifest
@@ -163,15 +163,16 @@ def bad(why: str) -> BadRelease:
     )
 
 
-def _check(value: object, shape: object, where: str) -> None:
+def check_shape(value: object, shape: object, where: str) -> None:
+    """Refuse a record of other fields, or other kinds of value, than its schema has."""
     if isinstance(shape, _Maybe):
         if value is not None:
-            _check(value, shape.shape, where)
+            check_shape(value, shape.shape, where)
     elif isinstance(shape, Mapping):
         if not isinstance(value, Mapping) or value.keys() != shape.keys():
             raise bad(f"{where} has other fields than the schema")
         for name, inner in shape.items():
-            _check(value[name], inner, f"{where}, {name},")
+            check_shape(value[name], inner, f"{where}, {name},")
     elif not _fits(value, shape):
         raise bad(f"{where} is of another kind than the schema has")
 
@@ -183,7 +184,7 @@ def _fits(value: object, shape: object) -> bool:
         return isinstance(value, list) and all(map(_plain, value))
     if shape is _BY_PLACE:
         return isinstance(value, dict) and all(map(_plain, value)) and all(map(_whole, value.values()))
-    if shape is _FILES:
+    if shape is FILES:
         entries = value.values() if isinstance(value, dict) else [None]
         return all(
             isinstance(entry, dict)

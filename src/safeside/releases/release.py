@@ -104,7 +104,7 @@ def load(directory: Path | str) -> Release:
     if (directory / WITHDRAWN).is_file():
         raise BadRelease(
             f'The release in "{directory}" was withdrawn.',
-            "Use a later release, if there is one; withdrawn.json says why this one was withdrawn.",
+            "Use a later release, if there is one.",
         )
     try:
         data = manifest.read(directory, manifest.FILE)
