@@ -22,7 +22,7 @@ def main(words: list[str]) -> int:
     dice = random.Random(seed)
     say(f"seed {seed}")
     longest = _duration()
-    found = {"nothing was paid": 0, "paid": 0, "drawn and staged": 0, "published": 0}
+    found = {"nothing was paid": 0, "paid": 0, "drawn and committed": 0, "published": 0}
     done = kills = 0
     with tempfile.TemporaryDirectory() as directory:
         while kills < points:
@@ -31,10 +31,10 @@ def main(words: list[str]) -> int:
             killed = killed_after(world, kind, dice.uniform(0, longest))
             done += 1
             kills += killed
-            staged = world.staged()
-            found[_stage(world, staged)] += killed
+            committed = world.committed()
+            found[_stage(world, committed)] += killed
             world.check_after_kill()
-            world.check_after_retry(kind, staged)
+            world.check_after_retry(kind, committed)
     say(
         f"{kills} kills in {done} runs of up to {longest:.2f} s. After each: the ledger true, no half-written"
     )
@@ -49,11 +49,11 @@ def say(text: str) -> None:
     sys.stdout.write(text + "\n")
 
 
-def _stage(world: World, staged: str | None) -> str:
+def _stage(world: World, committed: str | None) -> str:
     if world.out.exists():
         return "published"
-    if staged is not None:
-        return "drawn and staged"
+    if committed is not None:
+        return "drawn and committed"
     from safeside.ledger import open_ledger
 
     with open_ledger(world.home / "ledger.db") as ledger:

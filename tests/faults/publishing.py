@@ -20,7 +20,7 @@ from safeside.ledger import Stage, create_ledger, open_ledger, steps
 from safeside.ledger.witness import STATE_VARIABLE
 from safeside.releases import publication
 from safeside.releases.publish import publish
-from safeside.releases.release import Release, load
+from safeside.releases.release import Release
 from safeside.releases.signing import create_key
 from safeside.releases.verify import verify
 
@@ -92,10 +92,14 @@ class World:
         pl.read_parquet(path).with_columns(pl.col("start", "end") - timedelta(days=1)).write_parquet(path)
         return good
 
-    def staged(self) -> str | None:
-        """The digest of a finished draw that has not appeared, if there is one."""
-        found = list(self.out.parent.glob(".noon.*.staged")) if self.out.parent.exists() else []
-        return load(found[0]).digest if found else None
+    def committed(self, ledger: str | Path | None = None) -> str | None:
+        """The digest of the draw that was committed, if one was: no other may ever appear."""
+        with open_ledger(ledger or self.home / "ledger.db") as book:
+            return next((one.manifest for one in book.reservations("city")), None)
+
+    def sealed(self) -> list[Path]:
+        """Encrypted draws that stand beside the directory."""
+        return sorted(self.out.parent.glob(".noon.*.sealed"))
 
     def check_after_kill(self) -> None:
         """The ledger is true; what can be seen is whole, signed and paid."""
@@ -112,10 +116,10 @@ class World:
             for one in ledger.recover().unfinished:
                 assert one.request == paid[0].request
 
-    def check_after_retry(self, kind: str, staged: str | None) -> None:
+    def check_after_retry(self, kind: str, committed: str | None) -> None:
         """One release, drawn once, paid once; doing it again changes nothing."""
         release = self.publish(kind)
-        assert staged in (None, release.digest), "what was drawn and on the disk was drawn again"
+        assert committed in (None, release.digest), "what was drawn and committed was drawn again"
         verify(self.out, self.home / "key.pub")
         assert self.publish(kind).digest == release.digest
         with open_ledger(self.home / "ledger.db") as ledger:
@@ -124,6 +128,7 @@ class World:
             alarms = release.manifest["answers"]["UNCLEAR"]
             used = 1 if kind == "counts" else Fraction(alarms, KINDS[kind]["max_alarms"])
             assert ledger.remaining("city").epsilon == CAP - used
+            assert ledger.draws() == {}
         assert [path.name for path in self.out.parent.iterdir()] == ["noon"]
 
 

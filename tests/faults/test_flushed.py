@@ -29,7 +29,6 @@ FILES = {
     "release.json",
     "report.html",
     "statement.txt",
-    ".private.json",
 }
 
 
@@ -87,30 +86,33 @@ def published(world: World, monkeypatch: pytest.MonkeyPatch) -> Journal:
 
 def test_a_draw_is_on_the_disk_before_the_ledger_commits_to_it(world: World, published: Journal) -> None:
     drawn = published.at("step", publication.DRAWN)
-    (drawing,) = {Path(line[1]) for line in published.lines if line[0] == "rename" and "drawing" in line[1]}
-    staged = drawing.with_suffix(".staged")
-    renamed = published.at("rename", str(drawing), str(staged), after=drawn)
-    whole = published.at("flush", str(drawing), after=drawn)
-    assert whole < renamed
-    for name in FILES:
-        at = published.flushed(drawing / name, after=drawn, before=whole)
-        if name != ".private.json":
-            assert published.sizes[at] == (world.out / name).stat().st_size > 0
+    (sealed,) = {line[1] for line in published.lines if line[0] == "flush" and line[1].endswith(".sealed")}
+    sizes = sum((world.out / name).stat().st_size for name in FILES)
     committing = published.at("step", steps.of("commit", steps.BEGUN))
-    published.flushed(world.out.parent, after=renamed, before=committing)
+    whole = published.flushed(sealed, after=drawn, before=committing)
+    assert published.sizes[whole] > sizes, "all of it was written when it was flushed"
+    published.flushed(world.out.parent, after=whole, before=committing)
 
 
 def test_a_release_appears_signed_and_stays(world: World, published: Journal) -> None:
-    committed = published.at("step", publication.COMMITTED)
-    (written, signature) = next(
-        line[1:] for line in published.lines if line[0] == "rename" and line[2].endswith("signature.json")
-    )
-    staged = Path(signature).parent
-    named = published.at("rename", written, signature, after=committed)
-    published.flushed(written, after=committed, before=named)
-    appears = published.at("rename", str(staged), str(world.out), after=named)
-    published.flushed(staged, after=named, before=appears)
+    signed = published.at("step", publication.SIGNED)
+    (appearing,) = {
+        Path(line[1]) for line in published.lines if line[0] == "rename" and line[2] == str(world.out)
+    }
+    appears = published.at("rename", str(appearing), str(world.out), after=signed)
+    whole = published.flushed(appearing, after=signed, before=appears)
+    for name in FILES | {"signature.json"}:
+        at = published.flushed(appearing / name, after=signed, before=whole)
+        assert published.sizes[at] == (world.out / name).stat().st_size > 0
     published.flushed(world.out.parent, after=appears, before=published.at("step", publication.APPEARED))
+
+
+def test_the_draw_is_gone_from_the_disk_before_its_key_is(world: World, published: Journal) -> None:
+    """Else a power cut could leave a draw that was committed and that nobody can open."""
+    appeared = published.at("step", publication.APPEARED)
+    cleared = published.at("step", publication.CLEARED, after=appeared)
+    published.flushed(world.out.parent, after=appeared, before=cleared)
+    assert cleared < published.at("step", publication.FORGOTTEN)
 
 
 @pytest.mark.parametrize("kind", ["reserve", "commit", "return"])
@@ -146,7 +148,7 @@ def test_every_new_directory_and_witness_has_a_name_that_lasts(
     world.publish("counts", out=tmp_path / "some" / "where" / "noon")
     made = [Path(line[1]) for line in journal.lines if line[0] == "mkdir"]
     for directory in [*made, tmp_path / "new.db"]:
-        if directory.suffix != ".drawing":
+        if directory.suffix != ".appearing":
             at = journal.at("mkdir", str(directory)) if directory in made else -1
             journal.flushed(directory.parent, after=at, before=len(journal.lines))
     assert {tmp_path / "far", tmp_path / "far" / "away" / "state", tmp_path / "some" / "where"} <= set(made)

@@ -24,9 +24,9 @@ def test_a_kill_leaves_nothing_unpaid_and_a_retry_gives_one_release(
     world: World, kind: str, step: str
 ) -> None:
     killed_at(world, kind, step)
-    staged = world.staged()
+    committed = world.committed()
     world.check_after_kill()
-    world.check_after_retry(kind, staged)
+    world.check_after_retry(kind, committed)
 
 
 def test_many_processes_with_one_request_make_one_release(world: World) -> None:
@@ -46,7 +46,7 @@ def test_killed_again_and_again_at_every_step_in_turn_it_is_still_one_release(wo
     for step in STEPS:
         killed_at(world, "sparse", step)
         world.check_after_kill()
-    world.check_after_retry("sparse", world.staged())
+    world.check_after_retry("sparse", world.committed())
 
 
 @pytest.mark.parametrize("step", steps.OF_AN_EVENT)

@@ -47,8 +47,8 @@ def test_a_signal_ends_it_in_good_order_and_a_retry_gives_one_release(
     else:
         expected = f"{word} Nothing was published. The budget is reserved for the request {paid[0].request}."
         assert said.endswith(f"{expected} {AGAIN}")
-    staged = world.staged()
+    committed = world.committed()
     world.check_after_kill()
-    assert not list(world.home.rglob("*.drawing"))
+    assert not list(world.home.rglob("*.appearing"))
     assert not list(world.home.rglob("*.lock"))
-    world.check_after_retry(kind, staged)
+    world.check_after_retry(kind, committed)

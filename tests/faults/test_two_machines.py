@@ -120,7 +120,7 @@ class Pair:
             left
             for out in (self.a.out, self.b.out)
             if out.parent.exists()
-            for left in out.parent.glob(".*.staged")
+            for left in out.parent.glob(".*.sealed")
         ]
 
     def check(self) -> None:
@@ -190,7 +190,7 @@ def test_on_a_shared_directory_without_locks_there_is_still_one_release(pair: Pa
     # A draw that came too late stays hidden until it is purged.
     with open_ledger(pair.url) as ledger:
         purge([pair.a.out.parent], ledger=ledger)
-    assert [path.name for path in pair.a.out.parent.iterdir() if path.suffix != ".purged"] == ["noon"]
+    assert [path.name for path in pair.a.out.parent.iterdir()] == ["noon"]
     assert pair.retry() == ["", ""]
 
 

@@ -23,7 +23,7 @@ __all__ = ["postgres"]
 
 NOON = datetime(2021, 3, 4, 12, tzinfo=UTC)
 QUESTION = {"targets": ["park", "bar"], "window": "2021-03-04 18:00", "at_most": 2}
-TABLES = ("safeside_ledger", "safeside_events", "safeside_documents")
+TABLES = ("safeside_ledger", "safeside_events", "safeside_documents", "safeside_draws")
 Making = Callable[[], str]
 
 

@@ -393,5 +393,5 @@ def test_an_older_schema_is_brought_up_to_date(
     with open_ledger(url) as newer:
         assert newer.remaining("city").epsilon == 2
     with raw(url) as run:
-        assert run("SELECT version FROM safeside_schema") == [(2,)]
+        assert run("SELECT version FROM safeside_schema") == [(len(later),)]
         assert run("SELECT * FROM safeside_notes") == []

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 from safeside.cli import publish
 from safeside.errors import SafesideError
-from safeside.ledger import create_ledger, open_ledger
+from safeside.ledger import create_ledger, open_ledger, steps
 from safeside.ledger.witness import STATE_VARIABLE
 from safeside.noise.entropy import simulated_entropy
 from safeside.releases import durable, manifest, publication, signing
@@ -51,10 +51,10 @@ def test_directories_that_cannot_be_written(tmp_path: Path) -> None:
         Path("/dev/full").write_bytes(b"x")
     says(caught, "The disk is full", "Free some space and run the same command again")
     staging = Staging(out=tmp_path / "new", request="r")
-    staging.beside("purged").write_text("")
+    staging.beside("1.sealed").write_text("")
     with pytest.raises(SafesideError) as caught:
-        staging.require_possible()
-    says(caught, "was purged", "new request id")
+        staging.require_unused()
+    says(caught, "under the names of this request .+reserved nothing", "Find out which; then delete it")
 
 
 def test_keys_that_cannot_be_used(tmp_path: Path) -> None:
@@ -219,29 +219,34 @@ def test_input_that_cannot_be_counted(world: World, fault: str) -> None:
     assert not world.out.exists()
 
 
-def test_releases_that_cannot_be_finished(world: World) -> None:
+def test_releases_that_cannot_be_finished(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     killed_at(world, "counts", publication.COMMITTED)
-    (staged,) = world.out.parent.glob(".noon.*.staged")
-    staged.rename(world.home / "moved")
-    with pytest.raises(SafesideError) as caught:
-        world.publish("counts")
-    says(
-        caught,
-        "was committed, and its files are not beside",
-        "where it was first run, with the same --out, or copy the release from there.+never drawn twice",
-    )
-    (world.home / "moved").rename(staged)
-    record = (staged / "release.json").read_text()
-    (staged / "release.json").write_text(record.replace('"simulated": false', '"simulated": true'))
-    with pytest.raises(SafesideError) as caught:
-        world.publish("counts")
-    says(
-        caught,
-        "not those the ledger has committed to .+: another machine answered it first, or they were altered",
-        "Take the release from where it was published, and delete these with `safeside purge`",
-    )
-    (staged / "release.json").write_text(record)
-    (staged / "map.html").write_text("spoilt")
+    (sealed,) = world.sealed()
+    whole = sealed.read_bytes()
+    for spoil in (Path.unlink, lambda path: path.write_bytes(whole[:-1] + b"x")):
+        spoil(sealed)
+        with pytest.raises(SafesideError) as caught:
+            world.publish("counts")
+        says(
+            caught,
+            "was committed, and what was drawn for it is not beside .+, or was altered",
+            "take it from where it was published.+never drawn twice.+a new --request-id, .+ charged anew",
+        )
+    sealed.write_bytes(whole)
+
+    def reached(name: str) -> None:
+        if name == publication.FLUSHED:
+            (ours,) = world.out.parent.glob(".noon.*.appearing")
+            ours.rename(world.home / "taken")
+            ours.mkdir()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(steps, "reached", reached)
+        with pytest.raises(SafesideError) as caught:
+            world.publish("counts")
+    says(caught, "is not what was written: somebody else writes beside it", "only you may write there")
+    world.publish("counts")
+    (world.out / "map.html").write_text("spoilt")
     with pytest.raises(SafesideError) as caught:
         world.publish("counts")
     says(caught, "altered or is incomplete: map.html", "Do not use it")
@@ -265,17 +270,6 @@ def test_ledgers_that_do_not_know_a_release(world: World) -> None:
     with pytest.raises(SafesideError) as caught:
         load(world.out).charged()
     says(caught, "The price of the release in .+noon.+ cannot be read", "take the directory away")
-
-
-def test_staged_files_of_another_ledger(world: World) -> None:
-    killed_at(world, "counts", publication.STAGED)
-    (staged,) = world.out.parent.glob(".noon.*.staged")
-    altered = json.loads((staged / "release.json").read_text())
-    altered["ledger"]["reference"] = "0" * 32
-    (staged / "release.json").write_bytes(manifest.encode(altered))
-    with pytest.raises(SafesideError) as caught:
-        world.publish("counts")
-    says(caught, "was not drawn under a reservation of the ledger", "ledger recover.+safeside purge")
 
 
 def test_what_purge_refuses(world: World) -> None:

@@ -19,7 +19,7 @@ from safeside.ledger import open_ledger
 from safeside.ledger.witness import STATE_VARIABLE
 from safeside.releases import publication
 from safeside.releases.release import load
-from safeside.releases.staging import Staging
+from safeside.releases.verify import verify
 
 __all__ = ["world"]
 
@@ -51,44 +51,12 @@ def test_a_fork_is_seen_by_the_releases_alone(world: World, monkeypatch: pytest.
     assert remaining(world) == CAP - 1
 
 
-def test_the_files_of_a_stranger_are_not_signed(world: World, tmp_path: Path) -> None:
-    """The hidden name can be guessed; the event that paid for the draw cannot."""
-    killed_at(world, "counts", publication.RESERVED)
-    with open_ledger(world.home / "ledger.db") as ledger:
-        (paid,) = ledger.reservations()
-    stranger = World.made(tmp_path / "stranger")
-    stranger.publish("counts", request_id=paid.request)
-    os.environ[STATE_VARIABLE] = str(world.home / "state")
-    staged = Staging(out=world.out, request=paid.request).staged
-    shutil.copytree(stranger.out, staged)
-    (staged / "signature.json").unlink()
-    (staged / ".private.json").write_text('{"alarms": null, "fingerprint": null, "simulated": false}')
-    with pytest.raises(LedgerForked, match="not drawn under a reservation"):
-        world.publish("counts")
-    assert not world.out.exists()
-    # Nor is a draw of this ledger that was made for another request.
-    shutil.rmtree(staged)
-    killed_at(world, "sparse", publication.STAGED)
-    (other,) = world.out.parent.glob(".noon.*.staged")
-    other.rename(staged)
-    with pytest.raises(LedgerForked, match="not drawn under a reservation"):
-        world.publish("counts")
-
-
-def test_a_staged_draw_that_was_altered_after_the_commit_never_appears(world: World) -> None:
-    killed_at(world, "counts", publication.COMMITTED)
-    (staged,) = world.out.parent.glob(".noon.*.staged")
-    path = staged / "release.json"
-    path.write_text(path.read_text().replace('"simulated": false', '"simulated": true'))
-    with pytest.raises(BadRelease, match="not those the ledger has committed to"):
-        world.publish("counts")
-    assert not world.out.exists()
-
-
-def test_a_draw_under_a_reservation_that_was_charged_again_is_finished(world: World) -> None:
+@pytest.mark.parametrize("step", [publication.SEALED, publication.COMMITTED])
+def test_under_a_reservation_that_was_charged_again_nothing_is_drawn_that_was_committed_before(
+    world: World, step: str
+) -> None:
     old = (world.home / "ledger.db").read_bytes()
-    killed_at(world, "counts", publication.STAGED)
-    staged = world.staged()
+    killed_at(world, "counts", step)
     # Somebody went on with a copy from before, so that nothing can be put back as it was.
     (world.home / "ledger.db").write_bytes(old)
     lost = (world.home / "ledger.db.witness").read_bytes()
@@ -100,7 +68,13 @@ def test_a_draw_under_a_reservation_that_was_charged_again_is_finished(world: Wo
         file.write(lost)
     with open_ledger(world.home / "ledger.db") as ledger:
         assert len(ledger.recover().recharged) == 1
-    assert world.publish("counts").digest == staged
+    if step == publication.COMMITTED:
+        # The key went with the database: nobody can read the draw any more, and it stays charged.
+        with pytest.raises(BadRelease, match="was committed, and what was drawn for it"):
+            world.publish("counts")
+        assert not world.out.exists()
+    else:
+        verify(world.publish("counts").directory, world.home / "key.pub")
     assert remaining(world) == CAP - 1
 
 

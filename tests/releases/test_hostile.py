@@ -153,24 +153,27 @@ def test_a_sibling_that_only_says_it_is_of_this_ledger_stops_nothing_and_is_name
         publication_.run()
 
 
-def test_purge_keeps_and_names_what_it_cannot_read(world: World) -> None:
-    killed_at(world, "counts", publication.STAGED)
-    (staged,) = world.out.parent.glob(".noon.*.staged")
+def test_purge_opens_nothing_deletes_what_nobody_can_read_and_leaves_links(world: World) -> None:
+    killed_at(world, "counts", publication.COMMITTED)
+    (sealed,) = world.sealed()
+    planted = []
     for number, kind in enumerate(HOSTILE):
-        left = staged.with_name(f".noon.{number:016x}.staged")
-        left.mkdir()
-        hostile(left / "release.json", kind)
-    link = staged.with_name(".noon.ffffffffffffffff.drawing")
-    link.symlink_to(world.home)
+        planted.append(sealed.with_name(f".noon.{number:016x}.{number:016x}.appearing"))
+        planted[-1].mkdir()
+        hostile(planted[-1] / "release.json", kind)
+        planted.append(sealed.with_name(f".noon.{number:016x}.{number:016x}.sealed"))
+        hostile(planted[-1], kind)
+    links = {one for one in planted if one.is_symlink()}
     with open_ledger(world.home / "ledger.db") as ledger:
         done = purge([world.out.parent], ledger=ledger)
-    assert done.deleted == (staged,)
-    assert len(done.kept) == len(HOSTILE) + 1
+    assert set(done.deleted) == {*planted} - links
+    assert {path for path, _ in done.kept} == {sealed, *links}
     assert {why.partition(":")[0] for _, why in done.kept} == {
-        "it cannot be read as a release",
+        "the ledger has committed to it",
         "it is a link, which safeside never makes",
     }
     assert (world.home / "ledger.db").exists()
+    world.publish("counts")
 
 
 def test_keys_and_backdrops_are_plain_files(tmp_path: Path) -> None:

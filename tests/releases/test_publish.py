@@ -78,9 +78,12 @@ def test_the_same_command_again_is_the_same_release_paid_once(world: World) -> N
 
 
 def test_nobody_else_can_look_into_a_draw_that_is_not_committed(world: World) -> None:
-    killed_at(world, "counts", publication.STAGED)
-    (staged,) = world.out.parent.glob(".noon.*.staged")
-    assert staged.stat().st_mode & 0o777 == 0o700
+    killed_at(world, "counts", publication.SEALED)
+    (sealed,) = world.sealed()
+    assert sealed.stat().st_mode & 0o777 == 0o600
+    killed_at(world, "counts", publication.PLACED)
+    (appearing,) = world.out.parent.glob(".noon.*.appearing")
+    assert appearing.stat().st_mode & 0o777 == 0o700
     world.publish("counts")
     assert world.out.stat().st_mode & 0o777 == 0o755
     assert {path.stat().st_mode & 0o777 for path in world.out.iterdir()} == {0o644}
@@ -212,11 +215,11 @@ def test_wherever_a_path_leads_the_release_is_there(
 
 
 def test_an_order_may_not_come_from_a_release_that_was_altered_or_never_published(world: World) -> None:
-    killed_at(world, "counts", publication.STAGED)
-    (staged,) = world.out.parent.glob(".noon.*.staged")
+    killed_at(world, "counts", publication.PLACED)
+    (appearing,) = world.out.parent.glob(".noon.*.appearing")
     later = {"out": world.home / "releases" / "later"}
     with pytest.raises(BadRelease):
-        world.publish("sparse", order=f"release:{staged}", **later)
+        world.publish("sparse", order=f"release:{appearing}", **later)
     world.publish("counts")
     table = world.out / "answers.csv"
     table.write_text(table.read_text().replace("UNCLEAR", "AT_MOST"))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.faults.publishing import World, killed_at
 
-from safeside.errors import CannotWrite, RequestConflict
+from safeside.errors import CannotWrite
 from safeside.ledger import open_ledger
 from safeside.ledger.witness import STATE_VARIABLE
 from safeside.releases import publication
@@ -44,23 +44,25 @@ def test_a_file_that_is_not_there_is_an_error(world: World) -> None:
         purge([world.home / "nothing.csv"])
 
 
-def test_half_written_files_go(world: World) -> None:
-    killed_at(world, "counts", publication.WRITTEN)
-    gone = purge([world.out.parent])
-    assert len(gone.deleted) == 1
-    assert not [path for path in world.out.parent.iterdir() if path.name.endswith("drawing")]
-    world.publish("counts")
-
-
-def test_a_finished_draw_goes_only_if_it_was_not_committed_and_is_then_never_repeated(world: World) -> None:
-    killed_at(world, "counts", publication.STAGED)
+def test_a_draw_that_was_not_committed_goes_and_may_be_drawn_again(world: World) -> None:
+    """Nobody can read it, with or without the ledger: its key was in the memory of a process that is gone."""
+    killed_at(world, "counts", publication.SEALED)
     kept = purge([world.out.parent])
     assert kept.deleted == ()
     assert "give --ledger" in kept.kept[0][1]
     with open_ledger(world.home / "ledger.db") as ledger:
+        assert purge([world.out.parent], ledger=ledger, dry_run=True).deleted == tuple(world.sealed())
         assert len(purge([world.out.parent], ledger=ledger).deleted) == 1
-    with pytest.raises(RequestConflict, match="was purged"):
-        world.publish("counts")
+    assert world.sealed() == []
+    world.publish("counts")
+
+
+def test_half_written_files_go(world: World) -> None:
+    killed_at(world, "counts", publication.PLACED)
+    (gone,) = purge([world.out.parent]).deleted
+    assert gone.suffix == ".appearing"
+    assert not gone.exists()
+    world.publish("counts")
 
 
 def test_a_committed_draw_stays_to_be_finished(world: World) -> None:

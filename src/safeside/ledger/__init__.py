@@ -7,12 +7,14 @@ from safeside.ledger.ledger import Ledger
 from safeside.ledger.money import Budget, Cost
 from safeside.ledger.recovery import Published, Recovery
 from safeside.ledger.status import Leak, Status
+from safeside.ledger.store import Draw
 from safeside.privacy.account import Kind
 
 __all__ = [
     "Budget",
     "Cost",
     "Dataset",
+    "Draw",
     "Event",
     "Head",
     "Kind",

@@ -16,7 +16,7 @@ from safeside.errors import BadQuestion, ClockBackwards, LedgerForked
 from safeside.ledger import events, steps
 from safeside.ledger.events import Event, Happening, Head
 from safeside.ledger.state import SLACK_SECONDS, State, tampered
-from safeside.ledger.store import Identity, Row, Rows, Store, begin
+from safeside.ledger.store import Draw, Identity, Row, Rows, Store, begin
 from safeside.ledger.witness import Line, Witness, state_directory
 
 
@@ -26,6 +26,8 @@ class Decision:
 
     happenings: tuple[Happening, ...] = ()
     documents: dict[str, str] = field(default_factory=dict)
+    draws: dict[str, Draw] = field(default_factory=dict)
+    """Keys to store with them, by the digest of the reservation: no event and no witness may hold one."""
 
 
 Decide = Callable[[State], Decision]
@@ -100,6 +102,8 @@ class Chain:
                 for digest, body in decision.documents.items():
                     rows.keep(digest, body)
                 added = [self._append(rows, what, now) for what in decision.happenings]
+                for digest, draw in decision.draws.items():
+                    rows.keep_draw(digest, draw)
                 steps.reached(steps.of(kind, steps.APPENDED))
             self._stored = self._seen = self._state.head
             steps.reached(steps.of(kind, steps.STORED))
@@ -120,6 +124,11 @@ class Chain:
                     rows.keep(digest, body)
             rows.append(event)
         self._stored = self._state.head
+
+    def forget_draw(self, reservation: str) -> None:
+        """Delete the key of a draw whose release has appeared."""
+        with self._turn, self.store.write() as rows:
+            rows.forget_draw(reservation)
 
     @contextmanager
     def _forgetting(self) -> Iterator[None]:

@@ -42,7 +42,7 @@ from safeside.ledger.rules import (
     unit_of,
 )
 from safeside.ledger.state import State
-from safeside.ledger.store import Identity, Store
+from safeside.ledger.store import Draw, Identity, Store
 from safeside.privacy.guarantee import Unit
 
 _REFERENCE_BYTES: Final = 16
@@ -155,11 +155,13 @@ class Ledger(Reader):
         fingerprint: str | None = None,
         alarms: int | None = None,
         simulated: bool = False,
+        draw: Draw | None = None,
         now: datetime | None = None,
     ) -> Reservation:
         """Fix what was drawn: from here on this manifest, and no other, is what the reservation paid for.
 
-        For a sparse release give the number of alarms that it publishes.
+        For a sparse release give the number of alarms that it publishes. `draw` is stored in the same
+        transaction, or not at all: whoever can open the draw knows that it is the one that counts.
         """
         if simulated:
             raise SimulationOnly(
@@ -182,7 +184,7 @@ class Ledger(Reader):
         def decide(state: State) -> Decision:
             known = find_reservation(state, reservation, self.where)
             if known.stage is Stage.RESERVED:
-                return Decision(happenings=(what,))
+                return Decision(happenings=(what,), draws={} if draw is None else {known.digest: draw})
             if known.manifest == manifest_digest:
                 return Decision()
             raise RequestConflict(
@@ -191,6 +193,11 @@ class Ledger(Reader):
             )
 
         return self._chain.record(what.kind, decide, now).reservations[reservation.request]
+
+    def forget_draw(self, reservation: Reservation) -> None:
+        """The release has appeared: nothing needs the key of its draw any more."""
+        if reservation.digest in self.draws():
+            self._chain.forget_draw(reservation.digest)
 
     def give_back(
         self, reservation: Reservation, epsilon: Number | None = None, *, now: datetime | None = None

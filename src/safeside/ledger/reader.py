@@ -18,7 +18,7 @@ from safeside.ledger.recovery import Published, reconcile
 from safeside.ledger.rules import find_dataset, over_budget
 from safeside.ledger.state import State
 from safeside.ledger.status import Status, status, verify
-from safeside.ledger.store import Rows, Store
+from safeside.ledger.store import Draw, Rows, Store
 
 
 class Reader:
@@ -118,6 +118,11 @@ class Reader:
         """The question in full, with its long parts put back."""
         with self._state() as (_, rows):
             return {name: questions.lengthen(rows, value) for name, value in reservation.question.items()}
+
+    def draws(self) -> dict[str, Draw]:
+        """Draws that were committed and have not appeared, by the digest of their reservations."""
+        with self._state() as (_, rows):
+            return rows.draws()
 
     def history(self) -> tuple[Event, ...]:
         """Every event, oldest first."""

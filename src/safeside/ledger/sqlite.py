@@ -102,6 +102,8 @@ class SqliteStore(Store):
             )
             self._connection.execute("PRAGMA journal_mode = TRUNCATE")
             self._connection.execute("PRAGMA synchronous = EXTRA")
+            # The key of a draw that has appeared is overwritten, not left in a free page.
+            self._connection.execute("PRAGMA secure_delete = ON")
             self._opened = now
         return self._connection
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,6 +33,13 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
             digest TEXT PRIMARY KEY,
             body TEXT NOT NULL)""",
     ),
+    (
+        """CREATE TABLE safeside_draws (
+            reservation TEXT PRIMARY KEY,
+            file TEXT NOT NULL,
+            size INTEGER NOT NULL,
+            key TEXT NOT NULL)""",
+    ),
 )
 """Version n of the schema is made from version n - 1 by the statements at place n - 1. Only ever add."""
 _VERSION_TABLE: Final = "CREATE TABLE safeside_schema (version INTEGER NOT NULL)"
@@ -49,6 +56,18 @@ class Identity:
 
     ledger_id: str
     fingerprint_key: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Draw:
+    """A draw that was committed and has not appeared: its encrypted file, and the key that opens it.
+
+    The key stands in this one table, in no event and no witness, until the release is there.
+    """
+
+    file: str
+    size: int
+    key: bytes = field(repr=False)
 
 
 class Rows:
@@ -98,6 +117,25 @@ class Rows:
             "INSERT INTO safeside_documents (digest, body) VALUES (?, ?) ON CONFLICT (digest) DO NOTHING",
             (digest, body),
         )
+
+    def keep_draw(self, reservation: str, draw: Draw) -> None:
+        """Store the key of the draw that was made under the reservation with this digest."""
+        self._execute(
+            "INSERT INTO safeside_draws (reservation, file, size, key) VALUES (?, ?, ?, ?)",
+            (reservation, draw.file, draw.size, draw.key.hex()),
+        )
+
+    def draws(self) -> dict[str, Draw]:
+        """Every draw that was committed and has not appeared, by the digest of its reservation."""
+        found = self._execute("SELECT reservation, file, size, key FROM safeside_draws", ())
+        return {
+            str(digest): Draw(file=str(file), size=int(size), key=bytes.fromhex(key))
+            for digest, file, size, key in found
+        }
+
+    def forget_draw(self, reservation: str) -> None:
+        """Delete a key that is not needed any more."""
+        self._execute("DELETE FROM safeside_draws WHERE reservation = ?", (reservation,))
 
     def create(self, identity: Identity, first: Event) -> None:
         """All tables, at the newest version, and the first event."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 from itertools import islice
-from pathlib import Path
 from typing import Final
 
 import polars as pl
@@ -32,9 +31,9 @@ def same_words(record: Manifest) -> bool:
     return bool(made["name"] == "safeside" and made["version"] == __version__)
 
 
-def check_contents(release: Release, *, ignore: frozenset[str] = frozenset()) -> None:
+def check_contents(release: Release) -> None:
     """That the files are those the manifest names, and that they hold together."""
-    found = _names(release.directory) - ignore
+    found = _names(release)
     listed = release.manifest["files"]
     wanted = REQUIRED | ({artefacts.ORDER} if release.manifest["mechanism"]["alarms"] is not None else set())
     if listed.keys() != wanted:
@@ -52,10 +51,12 @@ def check_contents(release: Release, *, ignore: frozenset[str] = frozenset()) ->
     _check_answers(release)
 
 
-def _names(directory: Path) -> set[str]:
-    """The names in it, or as many as show that it is no release."""
+def _names(release: Release) -> set[str]:
+    """The names of its files, or as many as show that it is no release."""
+    if release.held is not None:
+        return set(release.held)
     try:
-        with os.scandir(directory) as entries:
+        with os.scandir(release.directory) as entries:
             return {entry.name for entry in islice(entries, _MOST_NAMES)}
     except OSError:
         raise bad("its directory cannot be read") from None

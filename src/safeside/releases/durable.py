@@ -53,10 +53,14 @@ def _reason(path: Path, error: OSError) -> tuple[str, str]:
     )
 
 
-def write(path: Path, data: bytes, *, mode: int = PUBLIC) -> None:
-    """A new file with these bytes, on the disk before this returns; an existing file is refused."""
+def write(path: Path, data: bytes, *, mode: int = PUBLIC, within: int | None = None) -> None:
+    """A new file with these bytes, on the disk before this returns; an existing file is refused.
+
+    `within` is the open directory of the path: what somebody puts in its place meanwhile is not written to.
+    """
     with writing(path):
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+        handle = os.open(path if within is None else path.name, flags, mode, dir_fd=within)
         with os.fdopen(handle, "wb") as file:
             os.fchmod(file.fileno(), mode)
             file.write(data)

@@ -1,16 +1,17 @@
-"""Publish: ask, pay, count, draw once, stage, commit, sign, appear.
+"""Publish: ask, pay, count, draw once, seal, commit, sign, appear.
 
-The order is the guarantee. Money goes first, so that no answer is ever unpaid. What was drawn is on the disk,
-whole and out of sight, before the ledger commits to it, so that a crash never makes anybody draw again. The
-directory appears last, in one rename, so that nobody ever sees half a release. A process killed between any
-two of the steps below leaves the whole release, or a paid reservation that running the same command again
-finishes for nothing (tests/faults kills one at each).
+The order is the guarantee. Money goes first, so that no answer is ever unpaid. What was drawn is checked in
+memory and reaches the disk encrypted, under a key that the ledger stores in the transaction in which it
+commits to the draw: before that nobody can ever read it, so that drawing again shows one draw to the world;
+after it only this ledger can, so that a retry publishes that very draw and never another. What is signed is
+the bytes that were checked. The directory appears last, in one rename, so that nobody ever sees half a
+release. A process killed between any two of the steps below leaves the whole release, or a paid reservation
+that running the same command again finishes for nothing (tests/faults kills one at each).
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -24,7 +25,6 @@ from safeside.errors import (
     CannotWrite,
     InputError,
     LedgerError,
-    LedgerForked,
     ReleaseError,
     RequestConflict,
     SafesideError,
@@ -36,7 +36,17 @@ from safeside.ledger.money import Cost
 from safeside.mechanisms.counts import people_counts
 from safeside.noise.entropy import Entropy
 from safeside.progress import Progress, quiet
-from safeside.releases import counting, durable, manifest
+from safeside.releases import counting
+from safeside.releases.appearing import (
+    APPEARED,
+    CLEARED,
+    COMMITTED,
+    FORGOTTEN,
+    SIGNED,
+    WRITTEN,
+    Draws,
+    seal_into,
+)
 from safeside.releases.claims import check_claims
 from safeside.releases.composing import Setting, about, compose
 from safeside.releases.contents import check_contents
@@ -44,35 +54,23 @@ from safeside.releases.designs import Asked
 from safeside.releases.looked_at import charged_periods
 from safeside.releases.preview import Preview, preview
 from safeside.releases.question import Question, require_time
-from safeside.releases.release import Release, load
+from safeside.releases.release import Release, hold, load
 from safeside.releases.signing import PrivateKey
-from safeside.releases.staging import PRIVATE, Staging
-from safeside.releases.verify import sign
+from safeside.releases.staging import FLUSHED, MADE, PLACED, Staging
 from safeside.visits import Counts, Manifest, VisitFormat, count_visits
 
 ASKED: Final = "publish: the question is checked"
 RESERVED: Final = "publish: the reservation is paid"
 COUNTED: Final = "publish: people are counted"
 ORDERED: Final = "publish: the order is fixed"
+OPENED: Final = "publish: a file for the draw is made"
 DRAWN: Final = "publish: noise is drawn"
-WRITTEN: Final = "publish: files are written"
-STAGED: Final = "publish: files are staged"
-COMMITTED: Final = "publish: the ledger has committed"
-SIGNED: Final = "publish: the release is signed"
-APPEARED: Final = "publish: the release has appeared"
+COMPOSED: Final = "publish: files are composed and checked"
+SEALED: Final = "publish: the draw is on the disk, encrypted"
 RETURNED: Final = "publish: unused budget is returned"
 STEPS: Final = (
-    ASKED,
-    RESERVED,
-    COUNTED,
-    ORDERED,
-    DRAWN,
-    WRITTEN,
-    STAGED,
-    COMMITTED,
-    SIGNED,
-    APPEARED,
-    RETURNED,
+    *(ASKED, RESERVED, COUNTED, ORDERED, OPENED, DRAWN, COMPOSED, WRITTEN, SEALED, COMMITTED, SIGNED),
+    *(MADE, PLACED, FLUSHED, APPEARED, CLEARED, FORGOTTEN, RETURNED),
 )
 
 
@@ -118,6 +116,11 @@ class Publication:
         return self.question.design.cost(
             charged_periods(self.ledger, self.dataset.name, self.question.window, self.sources.format)
         )
+
+    @cached_property
+    def draws(self) -> Draws:
+        """What was drawn and paid for, on its way to the directory."""
+        return Draws(ledger=self.ledger, staging=self.staging, key=self.key)
 
     @cached_property
     def recorded(self) -> dict[str, Any]:
@@ -174,9 +177,10 @@ class Publication:
             reservation = self.ledger.reserve(self.dataset.name, self.request, self.recorded, self.cost)
             steps.reached(RESERVED)
             with self._explaining():
-                if reservation.stage is Stage.RESERVED and not self.staging.staged.exists():
-                    self._draw(reservation, progress)
-                return self._finish(reservation)
+                files = None
+                if reservation.stage is Stage.RESERVED:
+                    reservation, files = self._draw(reservation, progress)
+                return self._finish(reservation, files)
 
     def require_time(self) -> None:
         """A question about a time that has not come, or is not over, is refused before anything is paid."""
@@ -206,9 +210,16 @@ class Publication:
             mine = False
         if not mine:
             self.staging.require_possible()
+        if known is None:
+            self.staging.require_unused()
 
-    def _draw(self, reservation: Reservation, progress: Progress) -> None:
-        """Count, draw all noise once, and put everything on the disk, out of sight."""
+    def _draw(
+        self, reservation: Reservation, progress: Progress
+    ) -> tuple[Reservation, Mapping[str, bytes] | None]:
+        """Count, draw all noise once, and have the ledger commit to it: the files, still in memory.
+
+        None where another machine took up the request and committed first: what was drawn here is dropped.
+        """
         counts = self._count(reservation, progress)
         steps.reached(COUNTED)
         question = replace(self.question, counted=counting.sentences(counts))
@@ -217,27 +228,41 @@ class Publication:
         )
         steps.reached(ORDERED)
         progress(None, "Drawing noise and writing the release")
-        asked = Asked(
-            places=question.places.ids, counts=counts.values, thresholds=question.thresholds, order=order
-        )
-        drawn = question.design.answer(asked, self.entropy)
-        steps.reached(DRAWN)
-        setting = self.setting(
-            self.known_on or reservation.time,
-            {
-                "id": self.ledger.ledger_id,
-                "dataset": self.dataset.name,
-                "reference": reservation.reference,
-                "cost": reservation.cost.to_json(),
-            },
-        )
-        files = compose(question, setting, drawn.answers, order, self.basemap)
-        private = {"fingerprint": counts.fingerprint, "alarms": drawn.alarms, "simulated": drawn.simulated}
-        with self.staging.making():
-            self.staging.write(files, json.dumps(private).encode())
-            steps.reached(WRITTEN)
-            self.staging.complete()
-        steps.reached(STAGED)
+        with self.staging.sealing() as (path, sealed):
+            steps.reached(OPENED)
+            asked = Asked(
+                places=question.places.ids, counts=counts.values, thresholds=question.thresholds, order=order
+            )
+            drawn = question.design.answer(asked, self.entropy)
+            steps.reached(DRAWN)
+            setting = self.setting(self.known_on or reservation.time, self._paid(reservation))
+            files = compose(question, setting, drawn.answers, order, self.basemap)
+            release = hold(self.staging.out, files)
+            check_contents(release)
+            check_claims(release)
+            steps.reached(COMPOSED)
+            draw = seal_into(sealed, path, files, reservation)
+        steps.reached(SEALED)
+        try:
+            return self.ledger.commit(
+                reservation,
+                release.digest,
+                fingerprint=counts.fingerprint,
+                alarms=drawn.alarms,
+                simulated=drawn.simulated,
+                draw=draw,
+            ), files
+        except RequestConflict:
+            return self.ledger.reservation(self.request) or reservation, None
+
+    def _paid(self, reservation: Reservation) -> dict[str, Any]:
+        """What the release says of its payment; nothing of it depends on other releases or on the data."""
+        return {
+            "id": self.ledger.ledger_id,
+            "dataset": self.dataset.name,
+            "reference": reservation.reference,
+            "cost": reservation.cost.to_json(),
+        }
 
     def _count(self, reservation: Reservation, progress: Progress) -> Counts:
         """Exact counts of people; input that cannot be counted for certain ends the request here.
@@ -277,23 +302,16 @@ class Publication:
         )
         return type(error)(error.what, f"{error.do} Nothing was published, and {spent}.")
 
-    def _finish(self, reservation: Reservation) -> Release:
-        """Commit, sign, appear, return: each is done once, however often this runs."""
+    def _finish(self, reservation: Reservation, files: Mapping[str, bytes] | None) -> Release:
+        """Sign, appear, clear up, return: each is done once, however often this runs."""
         if reservation.stage is Stage.WITHDRAWN:
             raise BadRelease(
                 f'The release for the request "{self.request}" was withdrawn.',
                 "Ask again under a new request id; that is a new release and is charged anew.",
             )
-        if not self.staging.out.is_dir() or not any(self.staging.out.iterdir()):
-            reservation = self._commit(reservation)
-            steps.reached(COMMITTED)
-            self._sign(reservation)
-            steps.reached(SIGNED)
-            self.staging.appear()
+        release = self.draws.appeared(reservation) or self.draws.appear(reservation, files)
         steps.reached(APPEARED)
-        release = load(self.staging.out)
-        if release.digest != reservation.manifest:
-            raise manifest.bad("it is not the release the ledger has committed to")
+        self.draws.clear(reservation)
         if reservation.cost.each is not None:
             self._give_back(reservation)
         steps.reached(RETURNED)
@@ -308,67 +326,6 @@ class Publication:
                 "reached any more, so unused budget was not returned.",
                 "Bring the database back and run `safeside ledger recover`, which returns it.",
             ) from error
-
-    def _commit(self, reservation: Reservation) -> Reservation:
-        staged = self.staging.staged
-        if not staged.exists():
-            raise BadRelease(
-                f'The release for the request "{self.request}" was committed, and its files are not beside '
-                f'"{self.staging.out}".',
-                "Run the command where it was first run, with the same --out, or copy the release from "
-                "there. If the files are lost, the budget stays spent: noise is never drawn twice.",
-            )
-        release = load(staged)
-        check_contents(release, ignore=frozenset({PRIVATE}))
-        check_claims(release)
-        self._require_ours(release, reservation)
-        if reservation.stage is Stage.COMMITTED:
-            if release.digest != reservation.manifest:
-                raise self._other()
-            return reservation
-        private = manifest.parse(manifest.read(staged, PRIVATE), PRIVATE)
-        try:
-            return self.ledger.commit(
-                reservation,
-                release.digest,
-                fingerprint=private["fingerprint"],
-                alarms=private["alarms"],
-                simulated=private["simulated"],
-            )
-        except RequestConflict as error:
-            raise self._other() from error
-
-    def _other(self) -> BadRelease:
-        return BadRelease(
-            f'The files staged beside "{self.staging.out}" are not those the ledger has committed to for the '
-            f'request "{self.request}": another machine answered it first, or they were altered.',
-            "Take the release from where it was published, and delete these with `safeside purge`: they were "
-            "seen by nobody, and noise is drawn once.",
-        )
-
-    def _require_ours(self, release: Release, reservation: Reservation) -> None:
-        """What is staged was drawn for this request, under an event of this ledger, which nobody guesses."""
-        charged = release.charged()
-        ours = (charged.ledger_id, charged.reference) == (self.ledger.ledger_id, reservation.reference)
-        if release.id != self.request or not ours:
-            raise LedgerForked(
-                f'What is staged beside "{self.staging.out}" was not drawn under a reservation of '
-                f"{self.ledger.where}.",
-                "Run `safeside ledger recover`. If the files are still refused, delete them with `safeside "
-                "purge` and ask again under a new request id.",
-            )
-
-    def _sign(self, reservation: Reservation) -> None:
-        staged = self.staging.staged
-        (staged / PRIVATE).unlink(missing_ok=True)
-        receipt = {"ledger": self.ledger.ledger_id, "reference": reservation.reference}
-        data = manifest.read(staged, manifest.FILE)
-        # Written beside the staged files, so that a kill leaves nothing among what will be published.
-        durable.replace(
-            staged / manifest.SIGNATURE,
-            sign(data, receipt, self.key),
-            by=self.staging.beside("signature"),
-        )
 
     @contextmanager
     def _explaining(self) -> Iterator[None]:

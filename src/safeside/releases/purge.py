@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from safeside.errors import CannotWrite, ReleaseError
-from safeside.ledger import Ledger, Stage
+from safeside.errors import CannotWrite
+from safeside.ledger import Ledger
 from safeside.releases import durable, manifest
-from safeside.releases.release import WITHDRAWN, load
-from safeside.releases.staging import DRAWING, PURGED, STAGED
+from safeside.releases.release import WITHDRAWN
+from safeside.releases.staging import APPEARING, SEALED
 
-_LEFT: Final = re.compile(rf"\.(?P<name>.+)\.(?P<token>[0-9a-f]{{16}})\.(?P<what>{DRAWING}|{STAGED})")
+_LEFT: Final = re.compile(rf"\..+\.[0-9a-f]{{16}}\.[0-9a-f]{{16}}\.({SEALED}|{APPEARING})")
 _SQLITE: Final = b"SQLite format 3\x00"
 _KEY: Final = b"-----BEGIN"
 _WITNESS: Final = ".witness"
@@ -80,29 +80,20 @@ def _require_data(path: Path) -> None:
 
 
 def _still_needed(left: Path, ledger: Ledger | None) -> str | None:
-    """A staged release that the ledger has committed to is finished, not deleted."""
+    """A draw that the ledger has committed to is finished, not deleted; any other can be read by nobody."""
     if left.is_symlink():
         return "it is a link, which safeside never makes: look at what it is, and delete it yourself"
-    if not left.name.endswith(STAGED):
+    if not left.name.endswith(SEALED):
         return None
     if ledger is None:
-        return "it holds a finished draw: give --ledger, so that its reservation can be looked up"
-    try:
-        release = load(left)
-    except ReleaseError:
-        return "it cannot be read as a release: look at what it is, and delete it yourself"
-    known = ledger.reservation(release.id)
-    # Of one request two machines may have drawn; the ledger has committed to one of the draws.
-    if known is not None and known.stage is Stage.COMMITTED and known.manifest == release.digest:
+        return "it may hold a draw that was paid for: give --ledger, so that its reservation can be looked up"
+    if any(draw.file == left.name for draw in ledger.draws().values()):
         return "the ledger has committed to it: run the same `safeside publish` again to finish it"
     return None
 
 
 def _delete(path: Path) -> None:
-    if path.is_dir():
-        if path.name.endswith(STAGED):
-            # A draw that was fixed is never repeated under the same payment.
-            durable.replace(path.with_name(path.name.removesuffix(STAGED) + PURGED), b"")
+    if path.is_dir() and not path.is_symlink():
         durable.remove(path)
         return
     with durable.writing(path):

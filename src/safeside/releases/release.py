@@ -28,6 +28,8 @@ class Release:
     directory: Path
     manifest: Mapping[str, Any]
     digest: str
+    held: Mapping[str, bytes] | None = None
+    """Its files, where they are in memory: then the directory is not read."""
 
     @property
     def id(self) -> str:
@@ -53,7 +55,9 @@ class Release:
             raise manifest.bad("answers.csv cannot be read") from None
 
     def file(self, name: str) -> bytes:
-        """One of its data files or pages, as it is on the disk now."""
+        """One of its data files or pages: as it is in memory, or on the disk now."""
+        if self.held is not None:
+            return self.held[name]
         return manifest.read(self.directory, name, untrusted.DATA_BYTES)
 
     def summary(self) -> str:
@@ -96,6 +100,14 @@ class Release:
             "at_most": question["at_most"],
         }
         return replace(self.charged(), question=asked)
+
+
+def hold(directory: Path, files: Mapping[str, bytes]) -> Release:
+    """The release that these files are, before they stand in the directory or whatever stands there."""
+    data = files[manifest.FILE]
+    return Release(
+        directory=directory, manifest=manifest.decode(data), digest=manifest.digest(data), held=files
+    )
 
 
 def load(directory: Path | str) -> Release:

@@ -21,7 +21,7 @@ from safeside.releases.basemap import read_basemap
 from safeside.releases.composing import NO_PROMISE, Setting, compose
 from safeside.releases.designs import Asked, Whole
 from safeside.releases.question import Question, Terms, ask
-from safeside.releases.release import Release, load
+from safeside.releases.release import Release, hold
 from safeside.releases.staging import Staging
 from safeside.visits.places import Places, read_places
 from safeside.visits.window import Window
@@ -65,11 +65,10 @@ def simulate(
     )
     backdrop = None if basemap is None else read_basemap(basemap)
     with staging.turn():
-        with staging.making():
-            staging.write(_files(question, setting, values, entropy, backdrop))
-            staging.complete()
-        staging.appear()
-    return load(out)
+        files = _files(question, setting, values, entropy, backdrop)
+        staging.clear()
+        staging.appear(files)
+    return hold(Path(out), files)
 
 
 def _files(

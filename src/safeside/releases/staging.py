@@ -1,34 +1,40 @@
 """A release is made beside its place, out of sight, and appears there in one step.
 
-Three names stand beside DIR, all hidden and all carrying a token of the request: `.drawing` while files are
-being written (worthless after a crash), `.staged` once every file is on the disk (what was drawn is then
-fixed: a retry uses it and never draws again), and `.purged`, which says that a draw was deleted and must not
-be repeated.
+Two kinds of hidden names stand beside DIR for a while, with a token of the request and one drawn by chance:
+`.sealed`, one file that holds what was drawn, encrypted; and `.appearing`, a directory of the committed,
+signed files that becomes DIR by a rename. Whoever may write there can put anything under such names, so
+nothing found under them is believed: a sealed file is opened with the ledger's key or not at all, and a
+directory is never read, only deleted.
 """
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import os
+import secrets
+import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
-from safeside.errors import CannotWrite, RequestConflict
-from safeside.ledger import disk
+from safeside import untrusted
+from safeside.errors import CannotWrite, UnsafeFile
+from safeside.ledger import Draw, disk, steps
 from safeside.releases import durable
 
-DRAWING: Final = "drawing"
-STAGED: Final = "staged"
-PURGED: Final = "purged"
+SEALED: Final = "sealed"
+APPEARING: Final = "appearing"
 _LOCK: Final = "lock"
 _TOKEN: Final = 16
 _OWNER, _EVERYBODY = 0o700, 0o755
-PRIVATE: Final = ".private.json"
-"""Inside a staged directory: what only the ledger may see. It is gone before the directory is published."""
+
+MADE: Final = "publish: a directory is made"
+PLACED: Final = "publish: a file is placed"
+FLUSHED: Final = "publish: the directory is flushed"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,33 +49,28 @@ class Staging:
         token = hashlib.sha256(self.request.encode()).hexdigest()[:_TOKEN]
         return self.out.parent / f".{self.out.name}.{token}.{name}"
 
-    @property
-    def drawing(self) -> Path:
-        """Where files are being written."""
-        return self.beside(DRAWING)
-
-    @property
-    def staged(self) -> Path:
-        """Where they stand complete."""
-        return self.beside(STAGED)
-
     def require_possible(self) -> None:
         """Refuse, before anything is paid, a directory that could not be written."""
-        if self.out.exists() and (not self.out.is_dir() or any(self.out.iterdir())):
+        if os.path.lexists(self.out) and (not self.out.is_dir() or any(self.out.iterdir())):
             raise CannotWrite(
                 f'"{self.out}" exists already and is not the release asked for.',
                 "Choose a directory that does not exist yet; a published release is never overwritten.",
             )
-        if self.beside(PURGED).exists():
-            raise RequestConflict(
-                f'What was drawn for the request "{self.request}" was purged, and none is drawn twice.',
-                "Ask again under a new request id; that is a new release and is charged anew.",
-            )
+        trial = self._fresh(APPEARING)
         with durable.writing(self.out):
             disk.make(self.out.parent)
-            durable.remove(self.drawing)
-            self.drawing.mkdir()
-        durable.remove(self.drawing)
+            trial.mkdir()
+            trial.rmdir()
+
+    def require_unused(self) -> None:
+        """Refuse, before anything is paid, what stands under the names of a request that was never made."""
+        if self._left():
+            raise CannotWrite(
+                f'Beside "{self.out}" stands something under the names of this request '
+                f'("{self.beside("*").name}"), for which the ledger has reserved nothing.',
+                "Somebody else writes in that directory, or the ledger is not the one it was. Find out "
+                "which; then delete it, and publish to a directory that only you may write to.",
+            )
 
     @contextmanager
     def turn(self) -> Iterator[None]:
@@ -81,47 +82,105 @@ class Staging:
         try:
             yield
         finally:
-            path.unlink(missing_ok=True)
+            with suppress(OSError):
+                path.unlink()
             os.close(handle)
 
-    def write(self, files: Mapping[str, bytes], private: bytes | None = None) -> None:
-        """Every file on the disk, in a directory that is not complete yet."""
-        durable.remove(self.drawing)
-        with durable.writing(self.drawing):
-            # Nobody else looks in before the ledger has committed to it.
-            self.drawing.mkdir(mode=_OWNER)
-        for name, data in files.items():
-            durable.write(self.drawing / name, data)
-        if private is not None:
-            durable.write(self.drawing / PRIVATE, private, mode=durable.PRIVATE)
-        durable.flush(self.drawing)
-
     @contextmanager
-    def making(self) -> Iterator[None]:
-        """From the first file to the second name: whoever is stopped in between leaves nothing behind."""
+    def sealing(self) -> Iterator[tuple[Path, BinaryIO]]:
+        """A new file for what is about to be drawn; whoever is stopped before it is whole leaves none."""
+        path = self._fresh(SEALED)
+        with durable.writing(path):
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, durable.PRIVATE)
         try:
-            yield
+            with os.fdopen(handle, "wb") as file:
+                yield path, file
         except BaseException:
             # A full disk must not stay full of this.
-            durable.remove(self.drawing)
+            path.unlink(missing_ok=True)
             raise
 
-    def complete(self) -> None:
-        """From here on, what was drawn is fixed."""
-        durable.move(self.drawing, self.staged)
+    def read_sealed(self, draw: Draw) -> bytes | None:
+        """The bytes under the name the ledger has for a draw; nothing where they cannot be those."""
+        try:
+            data = untrusted.read(self.out.parent / draw.file, draw.size)
+        except (OSError, UnsafeFile):
+            return None
+        return data if len(data) == draw.size else None
 
-    def appear(self) -> None:
-        """The release is there, whole."""
+    def appear(self, files: Mapping[str, bytes]) -> None:
+        """The release is there, whole: written into a directory of our own, which then gets its name."""
+        path = self._fresh(APPEARING)
+        with durable.writing(path):
+            path.mkdir(mode=_OWNER)
+        try:
+            with _opened(path) as handle:
+                steps.reached(MADE)
+                for name, data in files.items():
+                    durable.write(path / name, data, within=handle)
+                    steps.reached(PLACED)
+                with durable.writing(path):
+                    os.fchmod(handle, _EVERYBODY)
+                    os.fsync(handle)
+                steps.reached(FLUSHED)
+                self._rename(path, handle)
+        except BaseException:
+            _delete(path)
+            raise
+
+    def _rename(self, path: Path, handle: int) -> None:
         with durable.writing(self.out):
-            if self.out.is_dir():
-                self.out.rmdir()
-            self.staged.chmod(_EVERYBODY)
-        durable.move(self.staged, self.out)
+            if os.path.lexists(self.out) and (self.out.is_symlink() or not self.out.is_dir()):
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+            # An empty directory of that name gives way; one with files in it does not.
+            path.rename(self.out)
+            ours, there = os.fstat(handle), self.out.stat()
+        if (ours.st_dev, ours.st_ino) != (there.st_dev, there.st_ino):
+            raise CannotWrite(
+                f'What stands at "{self.out}" is not what was written: somebody else writes beside it.',
+                "Take it away, and see to it that only you may write there.",
+            )
+        durable.flush(self.out.parent)
+
+    def clear(self) -> None:
+        """Delete what this request left beside the directory, as far as that is possible."""
+        for left in self._left():
+            _delete(left)
+        durable.flush(self.out.parent)
+
+    def _fresh(self, name: str) -> Path:
+        return self.beside(f"{secrets.token_hex(_TOKEN // 2)}.{name}")
+
+    def _left(self) -> list[Path]:
+        start, lock = self.beside("").name, self.beside(_LOCK)
+        if not self.out.parent.is_dir():
+            return []
+        return sorted(one for one in self.out.parent.iterdir() if one.name.startswith(start) and one != lock)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[int]:
+    with durable.writing(path):
+        handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def _delete(path: Path) -> None:
+    """Whatever stands under this name; a link is deleted, never followed."""
+    with suppress(OSError):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
 
 
 def _locked(path: Path) -> int:
     while True:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, durable.PRIVATE)
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
+        handle = os.open(path, flags, durable.PRIVATE)
         fcntl.flock(handle, fcntl.LOCK_EX)
         try:
             if os.fstat(handle).st_ino == path.stat().st_ino:

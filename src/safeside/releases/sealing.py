@@ -1,0 +1,65 @@
+"""What was drawn, encrypted under a key of its own before a byte of it reaches a disk.
+
+The key is made in memory. The ledger stores it in the very transaction that commits to the draw, and forgets
+it once the release has appeared. So a process that dies before the commit leaves bytes that nobody can ever
+read, and a retry may draw again; one that dies after it leaves a draw that this ledger alone can open. The
+encryption is authenticated and bound to the reservation: bytes that open were sealed by whoever held the key,
+for this very question, and by nobody else.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Final
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from safeside.ledger import Reservation
+from safeside.ledger.events import canonical, digest
+
+_KEY_BITS: Final = 256
+_NONCE: Final = bytes(12)
+"""A key seals once, so one nonce is enough."""
+
+
+def new_key() -> bytes:
+    """A key for one draw."""
+    return AESGCM.generate_key(_KEY_BITS)
+
+
+def bound_to(reservation: Reservation) -> bytes:
+    """Everything a draw belongs to: the ledger, the event that paid for it, and the whole question.
+
+    The digest of the event covers the question already; it is named again so that this needs no argument.
+    """
+    return canonical(
+        {
+            "ledger": reservation.ledger_id,
+            "reservation": reservation.digest,
+            "request": reservation.request,
+            "dataset": reservation.dataset,
+            "question": digest(canonical(reservation.question)),
+        }
+    ).encode()
+
+
+def seal(files: Mapping[str, bytes], key: bytes, bound: bytes) -> bytes:
+    """All files in one piece that only the key opens."""
+    sizes = json.dumps([[name, len(data)] for name, data in files.items()])
+    return AESGCM(key).encrypt(_NONCE, b"\n".join((sizes.encode(), b"".join(files.values()))), bound)
+
+
+def unseal(data: bytes, key: bytes, bound: bytes) -> dict[str, bytes] | None:
+    """The files, or nothing where these are not the bytes that were sealed with this key for this."""
+    try:
+        opened = AESGCM(key).decrypt(_NONCE, data, bound)
+    except (InvalidTag, ValueError):
+        return None
+    sizes, _, rest = opened.partition(b"\n")
+    files, at = {}, 0
+    for name, size in json.loads(sizes):
+        files[name] = rest[at : at + size]
+        at += size
+    return files

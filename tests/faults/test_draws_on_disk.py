@@ -1,0 +1,128 @@
+"""However often publishing is killed, whoever can read the disk at every moment reads one draw, not two."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from tests.faults.publishing import CAP, World, killed_at
+
+from safeside.ledger import Reservation, open_ledger, steps
+from safeside.ledger.witness import STATE_VARIABLE
+from safeside.releases import publication
+from safeside.releases.release import load
+from safeside.releases.sealing import bound_to, unseal
+from safeside.releases.verify import verify
+
+BEFORE_THE_COMMIT = [
+    *publication.STEPS[publication.STEPS.index(publication.OPENED) :][:5],
+    steps.of("commit", steps.BEGUN),
+    steps.of("commit", steps.APPENDED),
+]
+AFTER_THE_COMMIT = [
+    steps.of("commit", steps.STORED),
+    steps.of("commit", steps.WITNESSED),
+    *publication.STEPS[publication.STEPS.index(publication.COMMITTED) :],
+]
+ANSWER = re.compile(rb"AT_MOST|UNCLEAR|upper_bound|certified_at_zero")
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "state"))
+    return World.made(tmp_path)
+
+
+class Snapshots:
+    """Every file that ever stood beside the directory, and everything on the disk that may be a key."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.files: set[bytes] = set()
+        self.keys: set[bytes] = set()
+
+    def take(self) -> None:
+        """As somebody does who can copy the disk."""
+        self.files |= {one.read_bytes() for one in self.world.out.parent.rglob("*") if one.is_file()}
+        for path in [*self.world.home.glob("ledger.db*"), *(self.world.home / "state").iterdir()]:
+            found = re.findall(rb"(?=([0-9a-f]{64}))", path.read_bytes())
+            self.keys |= {bytes.fromhex(one.decode()) for one in found}
+
+    def readable(self, reservation: Reservation) -> set[bytes]:
+        """The manifests of all draws that can be read from what was copied."""
+        bound = bound_to(reservation)
+        opened = [unseal(data, key, bound) for data in self.files for key in self.keys]
+        plain = {data for data in self.files if ANSWER.search(data)}
+        return {files["release.json"] for files in opened if files} | plain
+
+
+def paid(world: World) -> Reservation:
+    with open_ledger(world.home / "ledger.db") as ledger:
+        (one,) = ledger.reservations("city")
+    return one
+
+
+def test_twelve_kills_after_the_draw_leave_nothing_that_can_be_read(world: World) -> None:
+    snapshots = Snapshots(world)
+    for number in range(12):
+        killed_at(world, "counts", BEFORE_THE_COMMIT[number % len(BEFORE_THE_COMMIT)])
+        snapshots.take()
+        with open_ledger(world.home / "ledger.db") as ledger:
+            assert ledger.draws() == {}
+    assert len([data for data in snapshots.files if data]) == 6, "draws were on the disk, encrypted"
+    assert snapshots.readable(paid(world)) == set()
+    release = world.publish("counts")
+    verify(world.out, world.home / "key.pub")
+    with open_ledger(world.home / "ledger.db") as ledger:
+        assert ledger.remaining("city").epsilon == CAP - 1
+    snapshots.take()
+    assert (world.out / "release.json").read_bytes() in snapshots.readable(paid(world))
+    assert release.digest == load(world.out).digest
+    assert [one.name for one in world.out.parent.iterdir()] == ["noon"]
+
+
+@pytest.mark.parametrize("kind", ["counts", "sparse"])
+def test_kills_after_the_commit_show_one_draw_which_is_the_one_that_appears(world: World, kind: str) -> None:
+    last = len(AFTER_THE_COMMIT) if kind == "sparse" else AFTER_THE_COMMIT.index(publication.RETURNED)
+    for step in BEFORE_THE_COMMIT:
+        killed_at(world, kind, step)
+    snapshots = Snapshots(world)
+    killed_at(world, kind, AFTER_THE_COMMIT[0])
+    snapshots.take()
+    (committed,) = snapshots.readable(paid(world))
+    for step in AFTER_THE_COMMIT[2:last]:
+        killed_at(world, kind, step)
+        snapshots.take()
+    world.publish(kind)
+    assert (world.out / "release.json").read_bytes() == committed
+    assert {one for one in snapshots.readable(paid(world)) if one.startswith(b"{\n")} == {committed}
+    with open_ledger(world.home / "ledger.db") as ledger:
+        assert [event.what.kind for event in ledger.history()].count("commit") == 1
+
+
+def test_the_key_of_a_draw_that_has_appeared_is_overwritten(world: World) -> None:
+    killed_at(world, "counts", publication.COMMITTED)
+    (path,) = world.out.parent.glob(".noon.*.sealed")
+    data = path.read_bytes()
+    with open_ledger(world.home / "ledger.db") as ledger:
+        ((_, draw),) = ledger.draws().items()
+    assert draw.key.hex().encode() in (world.home / "ledger.db").read_bytes()
+    world.publish("counts")
+    snapshots = Snapshots(world)
+    snapshots.take()
+    assert all(unseal(data, key, bound_to(paid(world))) is None for key in snapshots.keys)
+    assert unseal(data, draw.key, bound_to(paid(world))) is not None
+
+
+def test_no_key_reaches_an_event_a_witness_or_a_message(world: World) -> None:
+    killed_at(world, "counts", publication.COMMITTED)
+    with open_ledger(world.home / "ledger.db") as ledger:
+        ((_, draw),) = ledger.draws().items()
+        told = [event.body for event in ledger.history()]
+    told += [
+        path.read_text() for path in (world.home / "ledger.db.witness", *(world.home / "state").iterdir())
+    ]
+    assert not [text for text in told if draw.key.hex() in text]
+    assert draw.key.hex() not in repr(draw)
+    assert str(draw.key) not in repr(draw)
