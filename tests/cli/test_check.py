@@ -68,6 +68,30 @@ def test_a_choice_is_repeated(folder: Path) -> None:
     assert "Visits to places that are not on the list are not counted." in said
 
 
+def test_what_is_left_out_is_shown_on_the_terminal_and_stops_until_it_is_expected(folder: Path) -> None:
+    (folder / "visits.csv").write_text(VISITS + "chi,home,2024-03-03T10:00:00Z,2024-03-03T11:00:00Z\n")
+    asked = ["visits.csv", "--places", "places.csv", *COLUMNS, "--when", "2024-03-03T10:30Z"]
+    code, said = run(*asked, "--exclude-unknown-places")
+    assert code == 1
+    assert "1 of 3 rows (33.4 %), of 1 person, at 1 place not listed, are left out, more than 5 %." in said
+    assert "Not listed, for example: 'home'." in said
+    assert run(*asked, "--exclude-unknown-places", "--expect-unlisted", "34%")[0] == 0
+    assert run(*asked, "--exclude-unknown-places", "--expect-unlisted", "33%")[0] == 1
+    (folder / "safeside.toml").write_text('expect_unlisted = "34%"\n')
+    assert run(*asked, "--exclude-unknown-places")[0] == 0
+    code, said = run(*asked, "--exclude-unknown-places", "--json")
+    assert json.loads(said)["left_out"] == {"rows": 1, "of_rows": 3, "people": 1, "places": 1}
+    assert "home" not in said.replace("homes", ""), "what is printed as JSON is kept in files"
+
+
+def test_places_that_look_listed_are_shown_beside_the_listed_one(folder: Path) -> None:
+    (folder / "visits.csv").write_text(VISITS.replace("gym", "fsq-Gym 1"))
+    (folder / "places.csv").write_text("place\nbar\ngym-1\n")
+    code, said = run("visits.csv", "--places", "places.csv", *COLUMNS, "--exclude-unknown-places")
+    assert code == 1
+    assert "'fsq-Gym 1' looks like 'gym-1', which is listed." in said
+
+
 def test_a_file_that_cannot_be_read_at_all(folder: Path) -> None:
     (folder / "visits.csv").write_bytes(b"PK\x03\x04" + b"x" * 20)
     code, said = run("visits.csv", "--places", "places.csv", *COLUMNS)

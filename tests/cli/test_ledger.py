@@ -71,7 +71,7 @@ def test_init_writes_what_is_read_back(here: Path) -> None:
 
 
 def test_init_asks_where_somebody_can_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(init, "_interactive", lambda: True)
+    monkeypatch.setattr(init, "interactive", lambda: True)
     run("init", answers='UTC\n\nthe "city"\n\n\n\n\n\n')
     made = read_config()
     assert (made.timezone, made.dataset, made.ledger) == ("UTC", 'the "city"', "ledger.db")

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import polars as pl
 import pytest
 import typer
-from tests.faults.publishing import World
+from tests.faults.publishing import CAP, World
 from typer.testing import CliRunner
 
 from safeside.cli import publish
 from safeside.errors import (
+    BadFile,
     BadQuestion,
     OverBudget,
     SafesideError,
@@ -79,6 +81,43 @@ def test_publish_and_verify_with_settings_from_safeside_toml(world: World) -> No
     with create_ledger("other.db"):
         said = run("verify", "out", "--key", "key.pub", "--ledger", "other.db", code=1)
     assert "has not committed to it" in " ".join(said.split())
+
+
+def _with_homes() -> None:
+    visits = pl.read_parquet("visits.parquet")
+    homes = visits.with_columns(place=pl.lit("home"), person=pl.col("person") + "h")
+    pl.concat([visits, homes]).write_parquet("visits.parquet")
+
+
+def test_what_is_left_out_is_shown_to_the_curator_who_may_confirm_it(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _with_homes()
+    asked = ["publish", "visits.parquet", *QUESTION, "--out", "release", "--exclude-unknown-places"]
+    assert "shown here, to you alone" in " ".join(run(*asked, "--dry-run").split())
+    with pytest.raises(BadFile, match="left out, more than 5 %"):
+        run(*asked, "--yes")
+    assert remaining() == CAP
+    monkeypatch.setattr(publish, "interactive", lambda: True)
+    answers = iter([True, False, True, True])
+    monkeypatch.setattr(typer, "confirm", lambda *_, **__: next(answers))
+    with pytest.raises(BadFile, match="left out, more than 5 %"):
+        run(*asked)
+    said = run(*asked)
+    assert "(50 %), of 52 people, at 1 place not listed, are left out." in said
+    assert "Not listed, for example: 'home'." in said
+    assert remaining() == CAP - 1
+
+
+def test_how_much_may_be_left_out_is_an_option_or_a_setting(world: World) -> None:
+    _with_homes()
+    asked = ["publish", "visits.parquet", *QUESTION, "--exclude-unknown-places", "--yes"]
+    run(*asked, "--out", "one", "--expect-unlisted", "50%")
+    with pytest.raises(BadFile, match="more than 49 %"):
+        run(*asked, "--out", "two", "--expect-unlisted", "49%")
+    with Path("safeside.toml").open("a") as settings:
+        settings.write('expect_unlisted = "60%"\n')
+    run(*asked, "--out", "two")
 
 
 def test_nobody_to_ask_is_an_error_and_nothing_is_spent(world: World) -> None:

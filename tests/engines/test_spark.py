@@ -28,7 +28,7 @@ from safeside.errors import BadFile, BadQuestion
 from safeside.mechanisms.additive import AGeo
 from safeside.noise.entropy import Entropy, simulated_entropy
 from safeside.studies.city import CityFiles, generate
-from safeside.visits import Counts, VisitFormat, Window, count_visits, read_places
+from safeside.visits import Counts, Manifest, VisitFormat, Window, count_visits, read_places
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -143,7 +143,13 @@ def test_spark_stops_at_a_place_that_is_not_listed(cluster: Cluster) -> None:
     frame = cluster.session.createDataFrame([("p", "b", DAY.start, DAY.end)], _SCHEMA)
     with pytest.raises(BadFile, match="not listed"):
         count_visits(frame, read_places(["a"]), DAY)
-    assert count_visits(frame, read_places(["a"]), DAY, exclude_unknown_places=True).values.tolist() == [0]
+    with pytest.raises(BadFile, match=r"1 of 1 row \(100 %\), of 1 person, at 1 place not listed"):
+        count_visits(frame, read_places(["a"]), DAY, exclude_unknown_places=True)
+    known = Manifest(unlisted="100%")
+    counted = count_visits(frame, read_places(["a"]), DAY, exclude_unknown_places=True, manifest=known)
+    assert counted.values.tolist() == [0]
+    assert counted.left_out is not None
+    assert (counted.left_out.rows, counted.left_out.of_rows, counted.left_out.people) == (1, 1, 1)
 
 
 def test_a_job_that_fails_for_good_is_refused_without_a_word_from_the_data(
@@ -297,3 +303,15 @@ def _drawn_from(counts: Counts) -> Drawn:
 
 def _expected(city: CityFiles) -> Counts:
     return count_visits(city.visits, read_places(city.places), DAY)
+
+
+def test_spark_counts_what_is_left_out_among_thousands_of_listed_places(cluster: Cluster) -> None:
+    rows = [(f"p{n % 3}", f"v{n % 4_000:05}" if n % 5 else "home", DAY.start, DAY.end) for n in range(50)]
+    later = [("p9", "home", DAY.end + timedelta(days=1), DAY.end + timedelta(days=2))]
+    frame = cluster.session.createDataFrame(rows + later, _SCHEMA)
+    listed = read_places([f"v{n:05}" for n in range(4_000)])
+    known = Manifest(unlisted="20%")
+    counted = count_visits(frame, listed, DAY, exclude_unknown_places=True, manifest=known)
+    assert counted.left_out is not None
+    assert (counted.left_out.rows, counted.left_out.of_rows, counted.left_out.people) == (10, 50, 3)
+    assert counted.left_out.examples == ("home",)

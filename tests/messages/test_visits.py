@@ -40,10 +40,15 @@ def test_every_message(tmp_path: Path, name: str) -> None:
     assert caught.value.do.replace(str(tmp_path), "{folder}") == do
 
 
-def notes(folder: Path, content: str, window: Window = DAY, rows: int | None = None) -> list[str]:
+NOON_UTC = Window.parse("2024-03-03T10:30Z/PT10M")
+
+
+def notes(
+    folder: Path, content: str, window: Window = DAY, rows: int | None = None, **more: Any
+) -> list[str]:
     (folder / "visits.csv").write_text(content)
-    manifest = safeside.visits.Manifest(rows=rows)
-    report = check_visits(folder / "visits.csv", places(), window, manifest=manifest)
+    manifest = safeside.visits.Manifest(rows=rows, unlisted="50%")
+    report = check_visits(folder / "visits.csv", places(), window, manifest=manifest, **more)
     assert report.fine
     return [note.sentence() for note in report.notes] + [note.do for note in report.notes]
 
@@ -70,6 +75,11 @@ def test_every_note(tmp_path: Path) -> None:
     assert notes(tmp_path, HEADER + GOOD, Window.parse("2025-01-01T00:00Z")) == [
         "no visit touches the window.",
         "Check the window and its time zone; if nobody was anywhere, all counts are zero.",
+    ]
+    unlisted = HEADER + GOOD + GOOD.replace("ana,bar", "ben,home")
+    assert notes(tmp_path, unlisted, NOON_UTC, exclude_unknown_places=True) == [
+        "column place: 1 of 2 rows (50 %), of 1 person, at 1 place not listed, are left out.",
+        "Nothing, if these are homes and other places that are not asked about.",
     ]
 
 

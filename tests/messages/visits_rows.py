@@ -210,15 +210,29 @@ SAID: Said = {
     "an unknown place": (
         row(f"ben,GYM,{START},{END}"),
         BadFile,
-        "Column place: 1 place is visited and not listed; it differs from a listed one only in zeros,"
-        " blanks or capitals; first at visits.csv line 3.",
+        "Column place: 1 place is visited and not listed; it looks like a listed one written in another way"
+        " (capitals, blanks, zeros, something before or after it); first at visits.csv line 3.",
         "List every place that may be visited, or leave visits to others out (--exclude-unknown-places).",
     ),
     "a place almost listed": (
         declared(table([*ROWS, Stay("ben", "GYM", DAY.start, DAY.end)]), exclude_unknown_places=True),
         BadFile,
-        "Column place: 1 place differs from a listed place only in zeros, blanks or capitals.",
+        "Column place: 1 place looks like a listed place written in another way"
+        " (capitals, blanks, zeros, something before or after it).",
         "Write them as the list does, or declare that they are other places (--trust-places).",
+    ),
+    "too much left out": (
+        declared(table([*ROWS, Stay("ben", "home", DAY.start, DAY.end)]), exclude_unknown_places=True),
+        BadFile,
+        "Column place: 1 of 2 rows (50 %), of 1 person, at 1 place not listed, are left out, more than 5 %.",
+        "If these are homes and other places that are not asked about, declare how much of the rows may be"
+        " left out (--expect-unlisted 50%); otherwise write places as the list does.",
+    ),
+    "a share that is none": (
+        lambda _: Manifest(unlisted="60"),
+        BadQuestion,
+        "The share of rows that may be left out is not written in per cent.",
+        "Write it as 60% (--expect-unlisted 60%).",
     ),
     "two places": (
         declared(table([*ROWS, Stay("ana", "gym", DAY.start, DAY.end)]), NOON),

@@ -13,7 +13,7 @@ from safeside.errors import (
 )
 from safeside.ledger import open_ledger
 from safeside.releases import publication
-from safeside.visits import Manifest
+from safeside.visits import LeftOut, Manifest
 
 __all__ = ["world"]
 
@@ -60,6 +60,41 @@ def test_an_unknown_place_may_be_excluded_and_then_every_statement_says_so(world
     release = world.publish("counts", exclude_unknown_places=True)
     assert "not on the list" in (world.out / "statement.txt").read_text()
     assert any("not on the list" in text for text in release.manifest["question"]["counted"])
+
+
+def _unlisted(table: pl.DataFrame) -> pl.DataFrame:
+    """Every other visit is to a place that is not listed."""
+    where = pl.when(pl.int_range(pl.len()) % 2 == 0).then(pl.lit("SECRET home")).otherwise("place")
+    return table.with_columns(place=where)
+
+
+def test_much_left_out_publishes_nothing_until_it_was_expected_and_is_published_nowhere(world: World) -> None:
+    spoil(world, _unlisted)
+    with pytest.raises(BadFile, match="are left out, more than 5 %") as caught:
+        world.publish("counts", exclude_unknown_places=True)
+    assert "nothing was spent" in caught.value.do
+    assert "SECRET" not in str(caught.value)
+    nothing_published(world)
+    assert remaining(world) == CAP
+    shown: list[LeftOut] = []
+    release = world.publish(
+        "counts",
+        exclude_unknown_places=True,
+        manifest=Manifest(unlisted="50.7%"),
+        confirm=lambda found: bool(shown.append(found)),
+    )
+    assert "not on the list are not counted" in (world.out / "statement.txt").read_text()
+    assert shown[0].examples == ("SECRET home",)
+    share = f"{shown[0].rows} of {shown[0].of_rows}"
+    for path in (*release.directory.iterdir(), *world.home.glob("ledger.db*")):
+        for private in (b"SECRET", b"50.7", b"507/1000", share.encode()):
+            assert private not in path.read_bytes(), path
+
+
+def test_what_is_left_out_may_be_confirmed_while_it_is_counted(world: World) -> None:
+    spoil(world, _unlisted)
+    world.publish("counts", exclude_unknown_places=True, confirm=lambda _: True)
+    assert remaining(world) == CAP - 1
 
 
 def test_nobody_anywhere_must_be_declared_to_be_possible(world: World) -> None:

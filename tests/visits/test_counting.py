@@ -282,7 +282,12 @@ def test_stays_given_by_dates_last_to_the_end_of_the_day(tmp_path: Path) -> None
 def test_what_the_answer_must_say() -> None:
     rows = [Stay("1.5E+9", "bar", DAY.start, DAY.end), Stay("b", "elsewhere", DAY.start, DAY.end)]
     counted = count_visits(
-        table(rows), places(), DAY, VisitFormat(trust_ids=True), exclude_unknown_places=True
+        table(rows),
+        places(),
+        DAY,
+        VisitFormat(trust_ids=True),
+        exclude_unknown_places=True,
+        manifest=Manifest(unlisted="50%"),
     )
     assert counted.reading == "A visit is a stay at the place, from its start up to its end."
     assert counted.exclusions == (

@@ -12,7 +12,7 @@ from safeside.cli import publish_options as options
 from safeside.cli import visit_options as visit
 from safeside.cli.console import VIOLATION, out, print_json, spinner
 from safeside.cli.gather import gather
-from safeside.visits import Finding, Manifest, Report, VisitFormat, Window, check_visits, read_places
+from safeside.visits import Finding, LeftOut, Manifest, Report, VisitFormat, Window, check_visits, read_places
 from safeside.visits.report import amount
 
 
@@ -67,6 +67,8 @@ def _show(report: Report) -> None:
         for finding in findings:
             out.print(f"{title}: {finding.sentence()}", markup=False)
             out.print(f"  What to do: {finding.do}", markup=False)
+    for line in () if report.left_out is None else visit.examples(report.left_out):
+        out.print(line, markup=False)
     for sentence in filter(None, (report.reading, *report.exclusions)):
         out.print(sentence, markup=False)
     if report.fine:
@@ -83,9 +85,15 @@ def _plain(report: Report) -> dict[str, object]:
         "people": report.people,
         "reading": report.reading,
         "exclusions": list(report.exclusions),
+        "left_out": None if report.left_out is None else _left_out(report.left_out),
         "findings": [_finding(finding) for finding in report.findings],
     }
 
 
 def _finding(finding: Finding) -> dict[str, object]:
     return {**asdict(finding), "doubt": finding.doubt.value, "sentence": finding.sentence()}
+
+
+def _left_out(found: LeftOut) -> dict[str, int]:
+    """Numbers alone: what JSON says is kept in files, and identifiers are for the terminal."""
+    return {"rows": found.rows, "of_rows": found.of_rows, "people": found.people, "places": found.places}

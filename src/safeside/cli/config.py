@@ -48,6 +48,7 @@ class Config:
     hold: str | None = None
     radius: int | float | None = None
     people_floor: int | None = None
+    expect_unlisted: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
 
     def to_toml(self) -> str:
@@ -71,6 +72,7 @@ _KINDS: Final[Mapping[str, tuple[type, ...]]] = {
     "hold": (str,),
     "radius": (int, float),
     "people_floor": (int,),
+    "expect_unlisted": (str,),
     "columns": (dict,),
 }
 
@@ -113,7 +115,12 @@ def _checked(data: dict[str, Any], path: Path) -> Config:
     return Config(**data)
 
 
-_EXAMPLES: Final = {"radius": "50", "people_floor": "20", "columns": '{ person = "id" }'}
+_EXAMPLES: Final = {
+    "radius": "50",
+    "people_floor": "20",
+    "expect_unlisted": '"60%"',
+    "columns": '{ person = "id" }',
+}
 
 
 def _unknown(kind: str, name: str, known: tuple[str, ...], path: Path) -> BadQuestion:

@@ -22,7 +22,6 @@ from rich.segment import Segment
 from rich.text import Text
 
 from safeside.errors import SafesideError
-from safeside.progress import Progress
 from safeside.untrusted import visible
 
 
@@ -78,26 +77,42 @@ def print_json(value: Any) -> None:
     sys.stdout.write(_PAINTS.sub(lambda one: f"\\u{ord(one[0]):04x}", text) + "\n")
 
 
-@contextmanager
-def spinner() -> Iterator[Progress]:
+def interactive() -> bool:
+    """Whether there is somebody to ask."""
+    return sys.stdin.isatty()
+
+
+class Spinner:
     """A progress bar on standard error that appears once the work has lasted a second."""
-    words = TextColumn("{task.description}", markup=False)
-    bar = Bar(words, BarColumn(), TimeElapsedColumn(), console=err, transient=True)
-    task = bar.add_task("", total=None)
-    began = time.monotonic()
-    shown = False
 
-    def report(done: float | None, what: str) -> None:
-        nonlocal shown
-        bar.update(task, description=what, completed=done or 0.0, total=None if done is None else 1.0)
-        if not shown and time.monotonic() - began > _SHOW_AFTER_SECONDS:
-            bar.start()
-            shown = True
+    def __init__(self) -> None:
+        columns = TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn()
+        self._bar = Bar(*columns, console=err, transient=True)
+        self._task = self._bar.add_task("", total=None)
+        self._began = time.monotonic()
+        self._shown = False
 
+    def __call__(self, done: float | None, what: str) -> None:
+        total = None if done is None else 1.0
+        self._bar.update(self._task, description=what, completed=done or 0.0, total=total)
+        if not self._shown and time.monotonic() - self._began > _SHOW_AFTER_SECONDS:
+            self._bar.start()
+            self._shown = True
+
+    def pause(self) -> None:
+        """Make room for what is said or asked; the bar appears again once the work goes on for a second."""
+        self._bar.stop()
+        self._began, self._shown = time.monotonic(), False
+
+
+@contextmanager
+def spinner() -> Iterator[Spinner]:
+    """A progress bar for as long as the work lasts."""
+    bar = Spinner()
     try:
-        yield report
+        yield bar
     finally:
-        bar.stop()
+        bar.pause()
 
 
 class Terminated(BaseException):

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
 from safeside.cli.config import FILE, KEY, LEDGER, ROLES, Config
-from safeside.cli.console import out
+from safeside.cli.console import interactive, out
 from safeside.errors import BadQuestion, CannotWrite
 from safeside.ledger.periods import zone
 
@@ -43,7 +42,7 @@ def command(
     if path.exists():
         raise CannotWrite(f'"{path}" exists already.', "Change it with an editor, or delete it first.")
     columns = _columns(column or [])
-    if not yes and _interactive():
+    if not yes and interactive():
         timezone = typer.prompt("Time zone of the visits (for example Asia/Tokyo)", default=timezone)
         ledger = typer.prompt("Ledger (a file, or postgresql://...)", default=ledger)
         dataset = typer.prompt("Name of the dataset", default=dataset)
@@ -61,11 +60,6 @@ def command(
     out.print(
         "  safeside ledger create --epsilon E    (the budget: all that will ever be spent)", markup=False
     )
-
-
-def _interactive() -> bool:
-    """Whether there is somebody to ask."""
-    return sys.stdin.isatty()
 
 
 def _columns(given: list[str]) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,10 +16,12 @@ from safeside.cli.console import (
     INTERRUPTED,
     TERMINATED,
     VIOLATION,
+    Spinner,
     Terminated,
     carry_on,
     err,
     fail,
+    interactive,
     line,
     out,
     print_json,
@@ -42,7 +43,9 @@ from safeside.releases.simulate import simulate as simulate_counts
 from safeside.releases.verify import verify as verify_release
 from safeside.releases.withdraw import REASONS, SUPERSEDE_WARNING, WARNING, read_notice, require_reason
 from safeside.releases.withdraw import withdraw as withdraw_release
+from safeside.visits import LeftOut
 from safeside.visits.format import Manifest, VisitFormat
+from safeside.visits.leftout import Confirm
 
 
 def register(app: typer.Typer) -> None:
@@ -153,7 +156,7 @@ def publish(
         carry_on()
         try:
             with terminable(), spinner() as progress:
-                release = publication.run(progress)
+                release = publication.run(progress, confirm=_left_out(progress, yes))
                 left = publication.ledger.remaining(publication.dataset.name, publication.cost.periods)
         except (KeyboardInterrupt, Terminated) as stopped:
             ended = isinstance(stopped, Terminated)
@@ -288,10 +291,24 @@ def _warn(text: str) -> None:
     err.print(f"\nMind: {text}", markup=False)
 
 
+def _left_out(progress: Spinner, yes: bool) -> Confirm:
+    """Show, on this terminal alone, what is left out; and ask where it is more than was expected."""
+
+    def confirm(found: LeftOut) -> bool:
+        progress.pause()
+        for said in (f"Mind: {found.sentence()}.", *visit.examples(found)):
+            err.print(said, markup=False)
+        if yes or found.resembling or not found.too_many or not interactive():
+            return False
+        return typer.confirm("Are these homes and other places that are not asked about?", err=True)
+
+    return confirm
+
+
 def _confirm(question: str, yes: bool) -> None:
     if yes:
         return
-    if not sys.stdin.isatty():
+    if not interactive():
         raise BadQuestion("There is nobody to ask.", "Add --yes to go on without being asked.")
     if not typer.confirm(f"\n{question}"):
         out.print("Nothing was done, and nothing was spent.")

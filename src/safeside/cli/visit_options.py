@@ -8,7 +8,7 @@ import typer
 
 from safeside.cli.config import read_config
 from safeside.errors import BadQuestion
-from safeside.visits import Manifest, StayRule, VisitFormat
+from safeside.visits import LeftOut, Manifest, StayRule, VisitFormat
 
 PANEL: Final = "The visits"
 
@@ -90,6 +90,13 @@ TrustCoordinates = Annotated[
 ExpectFiles = Annotated[int | None, typer.Option(help="Declared number of files.", rich_help_panel=PANEL)]
 ExpectRows = Annotated[int | None, typer.Option(help="Declared number of rows.", rich_help_panel=PANEL)]
 ExpectPeople = Annotated[int | None, typer.Option(help="Declared number of people.", rich_help_panel=PANEL)]
+ExpectUnlisted = Annotated[
+    str | None,
+    typer.Option(
+        help="How much of the rows may be left out by --exclude-unknown-places: 60%. Not published.",
+        rich_help_panel=PANEL,
+    ),
+]
 
 
 def given(visits: list[str]) -> str | list[str]:
@@ -148,6 +155,20 @@ def manifest(
     expect_files: ExpectFiles = None,
     expect_rows: ExpectRows = None,
     expect_people: ExpectPeople = None,
+    expect_unlisted: ExpectUnlisted = None,
 ) -> Manifest:
     """What somebody who knows the data declares of them."""
-    return Manifest(files=expect_files, rows=expect_rows, people=expect_people)
+    return Manifest(
+        files=expect_files,
+        rows=expect_rows,
+        people=expect_people,
+        unlisted=expect_unlisted or read_config().expect_unlisted,
+    )
+
+
+def examples(found: LeftOut) -> list[str]:
+    """Some of what is left out: for the terminal of whoever holds the data, and nowhere else."""
+    said = [f"  {other!r} looks like {listed!r}, which is listed." for other, listed in found.alike]
+    if found.examples:
+        said.append(f"  Not listed, for example: {', '.join(map(repr, found.examples))}.")
+    return said

@@ -14,6 +14,11 @@ from safeside.releases.composing import Setting, draft
 from safeside.releases.question import Question
 
 _COUNTS_NAMED: Final = 4
+_LEFT_OUT: Final = (
+    "Visits to places that are not listed will be left out, and every answer says so. How many there are is "
+    "shown here, to you alone, when they are counted: if they are many, or look like listed places, the "
+    "release stops and nothing is drawn."
+)
 _WRAPPED: Final = TextWrapper(
     width=100, initial_indent="  ", subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
 )
@@ -47,14 +52,22 @@ class Preview:
         )
 
 
-def preview(question: Question, setting: Setting, cost: Cost, before: Budget, after: Budget) -> Preview:
+def preview(
+    question: Question,
+    setting: Setting,
+    cost: Cost,
+    before: Budget,
+    after: Budget,
+    *,
+    exclude_unknown_places: bool = False,
+) -> Preview:
     """From the question and the account alone."""
     record = draft(question, setting)
     return Preview(
         question=_question(record),
         promise=tuple(wording.promise(record)),
         error_side=tuple(wording.error_side(record)),
-        expect=_expect(question),
+        expect=(*_expect(question), *([_LEFT_OUT] if exclude_unknown_places else [])),
         price=f"{_amount(cost.epsilon, cost.delta)}, charged before anything is drawn.",
         remaining=f"{_amount(before.epsilon, before.delta)} now; "
         f"{_amount(after.epsilon, after.delta)} afterwards.",

@@ -58,6 +58,7 @@ from safeside.releases.release import Release, hold, load
 from safeside.releases.signing import PrivateKey
 from safeside.releases.staging import FLUSHED, MADE, PLACED, Staging
 from safeside.visits import Counts, Manifest, VisitFormat, count_visits
+from safeside.visits.leftout import Confirm, unsaid
 
 ASKED: Final = "publish: the question is checked"
 RESERVED: Final = "publish: the reservation is paid"
@@ -166,10 +167,20 @@ class Publication:
         before = self.ledger.remaining(self.dataset.name, self.cost.periods)
         after = before if known is not None else self.ledger.preview(self.dataset.name, self.cost)
         setting = self.setting(self.known_on or now, None)
-        return preview(self.question, setting, self.cost, before, after)
+        return preview(
+            self.question,
+            setting,
+            self.cost,
+            before,
+            after,
+            exclude_unknown_places=self.sources.exclude_unknown_places,
+        )
 
-    def run(self, progress: Progress = quiet) -> Release:
-        """Make the release, or finish the one that this request began."""
+    def run(self, progress: Progress = quiet, *, confirm: Confirm = unsaid) -> Release:
+        """Make the release, or finish the one that this request began.
+
+        What the count leaves out is shown to `confirm`: for the curator's eyes, it goes nowhere else.
+        """
         steps.reached(ASKED)
         with self.staging.turn():
             self._require_room()
@@ -179,7 +190,7 @@ class Publication:
             with self._explaining():
                 files = None
                 if reservation.stage is Stage.RESERVED:
-                    reservation, files = self._draw(reservation, progress)
+                    reservation, files = self._draw(reservation, progress, confirm)
                 return self._finish(reservation, files)
 
     def require_time(self) -> None:
@@ -214,13 +225,13 @@ class Publication:
             self.staging.require_unused()
 
     def _draw(
-        self, reservation: Reservation, progress: Progress
+        self, reservation: Reservation, progress: Progress, confirm: Confirm
     ) -> tuple[Reservation, Mapping[str, bytes] | None]:
         """Count, draw all noise once, and have the ledger commit to it: the files, still in memory.
 
         None where another machine took up the request and committed first: what was drawn here is dropped.
         """
-        counts = self._count(reservation, progress)
+        counts = self._count(reservation, progress, confirm)
         steps.reached(COUNTED)
         question = replace(self.question, counted=counting.sentences(counts))
         order = (
@@ -264,7 +275,7 @@ class Publication:
             "cost": reservation.cost.to_json(),
         }
 
-    def _count(self, reservation: Reservation, progress: Progress) -> Counts:
+    def _count(self, reservation: Reservation, progress: Progress, confirm: Confirm) -> Counts:
         """Exact counts of people; input that cannot be counted for certain ends the request here.
 
         Nothing was drawn, so a reservation made for this very run goes back in full, as a refusal that only
@@ -280,6 +291,7 @@ class Publication:
                 exclude_unknown_places=self.sources.exclude_unknown_places,
                 manifest=self.sources.manifest,
                 key=self.ledger.fingerprint_key,
+                confirm=confirm,
                 progress=progress,
             )
             people_counts(counts.values, self.question.people)

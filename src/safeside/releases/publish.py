@@ -29,6 +29,7 @@ from safeside.releases.staging import Staging
 from safeside.releases.verify import check_signature
 from safeside.visits.covering import require_gaps
 from safeside.visits.format import Manifest, VisitFormat
+from safeside.visits.leftout import Confirm, unsaid
 from safeside.visits.places import Places, read_places
 from safeside.visits.window import Window
 
@@ -141,13 +142,16 @@ def publish(
     request_id: str | None = None,
     basemap: str | Path | None = None,
     entropy: Entropy | None = None,
+    confirm: Confirm = unsaid,
     progress: Progress = quiet,
 ) -> Release:
     """Publish what can be said of every place, once, and pay for it.
 
     Running it again with the same arguments, for instance after a crash, returns the same release and spends
     nothing more. `visit_format` declares everything about the visits at once, instead of the separate
-    arguments. docs/releases.md has the order of the steps; docs/promise.md what is promised.
+    arguments; `manifest` what is known of them and is not published. What is left out because its place is
+    not listed is shown to `confirm`. docs/releases.md has the order of the steps; docs/promise.md what is
+    promised.
     """
     given = locals()
     terms = Terms(**{one.name: given[one.name] for one in fields(Terms)})
@@ -173,7 +177,7 @@ def publish(
         basemap=basemap,
         entropy=entropy,
     ) as publication:
-        return publication.run(progress)
+        return publication.run(progress, confirm=confirm)
 
 
 def _directory(out: Path) -> Path:

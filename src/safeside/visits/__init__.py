@@ -3,6 +3,7 @@
 from safeside.visits.checking import check_visits
 from safeside.visits.counting import Counts, count_visits
 from safeside.visits.format import Manifest, StayRule, VisitFormat
+from safeside.visits.leftout import LeftOut
 from safeside.visits.places import Places, read_places
 from safeside.visits.report import Doubt, Finding, Report
 from safeside.visits.window import Window
@@ -11,6 +12,7 @@ __all__ = [
     "Counts",
     "Doubt",
     "Finding",
+    "LeftOut",
     "Manifest",
     "Places",
     "Report",

@@ -15,7 +15,8 @@ from safeside.visits.engines import collect
 from safeside.visits.format import Manifest, VisitFormat
 from safeside.visits.format import Where as Form
 from safeside.visits.ids import people as all_people
-from safeside.visits.locating import almost_listed, flags, locate, no_places, unknown_places
+from safeside.visits.leftout import LeftOut, read_unlisted, unlisted_query
+from safeside.visits.locating import almost_listed, flags, locate, look_listed, no_places, unknown_places
 from safeside.visits.places import Places
 from safeside.visits.report import Doubt, Finding, Report
 from safeside.visits.rowchecks import row_checks
@@ -55,14 +56,16 @@ def check_visits(
         rows: int | None
         people: int | None
         if window is None:
-            found, rows, people = _survey(source, places, window, exclude_unknown_places, progress)
+            found, left_out, rows, people = _survey(source, places, window, exclude_unknown_places, progress)
             if opened is None and not rows and known.rows != 0:
                 found.append(counting.no_rows())
         else:
             limit = counting.limit_of(max_places_per_person, window, places)
-            found = _ask(source, places, window, limit, exclude_unknown_places, known, progress)
+            found, left_out = _ask(source, places, window, limit, exclude_unknown_places, known, progress)
             rows, people = counting.whole_input(source, known, progress)
         findings += [*found, *counting.disagreements(source, known, rows, people)]
+        if left_out is not None:
+            findings.append(left_out.finding(source.roles.columns["place"], whole_input=window is None))
     return Report(
         findings=tuple(findings),
         files=0 if opened is None else len(opened.paths),
@@ -70,21 +73,28 @@ def check_visits(
         people=people,
         exclusions=exclusions(source, exclude_unknown_places=exclude_unknown_places),
         reading=describe(source),
+        left_out=left_out,
     )
 
 
 def _survey(
     source: Source, places: Places, window: Window | None, exclude_unknown: bool, progress: Progress
-) -> tuple[list[Finding], int, int]:
-    """One pass over all rows: every question, the places there are, and how many rows and people."""
+) -> tuple[list[Finding], LeftOut | None, int, int]:
+    """One pass over all rows: every question, the places there are, and how many rows and people.
+
+    What is left out is counted here only if there is no window to count it in.
+    """
     checks = row_checks(source, places, window)
     totals = [parsed_rows(), all_people(source.types["person"]).alias("people")]
     queries = [source.frame.select(*flags(source, checks), *totals)]
     if source.roles.where is Form.PLACES:
         queries.append(source.frame.select("place").unique())
+    if exclude_unknown and window is None and source.roles.where is Form.PLACES:
+        queries.append(unlisted_query(source.frame, places))
     seen, *visited = collect(queries, progress, "Checking every row")
     require_all_rows(source, int(seen["rows"].item()))
     findings = locate(source, places, window, progress, asked=seen)
+    left_out: LeftOut | None = None
     if visited:
         named = visited[0].drop_nulls().with_columns(pl.lit(0).alias("people"))
         _, unknown = align(named, places)
@@ -93,7 +103,11 @@ def _survey(
             findings.append(unknown_places(source, places, unknown, progress))
         else:
             findings += [*no_places(source, unknown, progress), *almost_listed(source, places, unknown)]
-    return findings, int(seen["rows"].item()), int(seen["people"].item() or 0)
+        if unknown and len(visited) > 1:
+            left_out = read_unlisted(visited[1]).described(
+                unknown, places, trusted=source.declared.trust_places
+            )
+    return findings, left_out, int(seen["rows"].item()), int(seen["people"].item() or 0)
 
 
 def _ask(
@@ -104,21 +118,30 @@ def _ask(
     exclude_unknown: bool,
     known: Manifest,
     progress: Progress,
-) -> list[Finding]:
+) -> tuple[list[Finding], LeftOut | None]:
     """What would stop the count of one window, found by the pass that the count makes."""
     counting.require_answerable(source, places, window)
-    tally = run(source, places, window, per_person=limit is not None, progress=progress)
+    tally = run(
+        source,
+        places,
+        window,
+        per_person=limit is not None,
+        unlisted=exclude_unknown,
+        progress=progress,
+    )
     if tally.doubtful or tally.odd_ids:
-        found, _, _ = _survey(source, places, window, exclude_unknown, progress)
+        found, _, _, _ = _survey(source, places, window, exclude_unknown, progress)
         if any(finding.stops for finding in found):
-            return found
+            return found, None
         if tally.doubtful:
             raise lost_again()
     findings = []
+    left_out = counting.describe_left_out(source, tally, places, known)
     if tally.unknown and not exclude_unknown:
         findings.append(unknown_places(source, places, tally.unknown, progress))
-    elif tally.unknown:
-        findings += almost_listed(source, places, tally.unknown)
+    elif left_out is not None:
+        findings += no_places(source, tally.unknown, progress)
+        findings += look_listed(source, left_out.resembling)
     most = tally.most_places
     if tally.unknown and limit is not None and most is not None and most > limit:
         most = most_listed_places(source, places, window, progress)
@@ -128,4 +151,4 @@ def _ask(
         reason = "no visit touches the window"
         do = "Check the window and its time zone; if nobody was anywhere, all counts are zero."
         findings.append(Finding(doubt=Doubt.NOBODY, reason=reason, do=do, stops=False))
-    return findings
+    return findings, left_out

@@ -23,12 +23,13 @@ from safeside.visits.format import Manifest, VisitFormat, When
 from safeside.visits.format import Where as Form
 from safeside.visits.geography import coordinates
 from safeside.visits.ids import people as all_people
-from safeside.visits.locating import almost_listed, locate, no_places, unknown_places
+from safeside.visits.leftout import Confirm, LeftOut, unsaid
+from safeside.visits.locating import locate, look_listed, no_places, unknown_places
 from safeside.visits.places import Places
 from safeside.visits.report import SETTLED_BY_ROWS, Doubt, Finding, amount, stop_on
 from safeside.visits.saying import describe, exclusions
 from safeside.visits.sources import Source, lost_again, open_paths, open_visits, reading
-from safeside.visits.tally import most_listed_places, run
+from safeside.visits.tally import Tally, most_listed_places, run
 from safeside.visits.window import Window
 
 
@@ -51,6 +52,8 @@ class Counts:
     exclusions: tuple[str, ...]
     reading: str
     fingerprint: str | None
+    left_out: LeftOut | None = None
+    """What was left out because its place is not listed; None where nothing was."""
 
 
 def count_visits(
@@ -63,12 +66,15 @@ def count_visits(
     exclude_unknown_places: bool = False,
     manifest: Manifest | None = None,
     key: bytes | None = None,
+    confirm: Confirm = unsaid,
     progress: Progress = quiet,
 ) -> Counts:
     """Count the distinct people at each listed place, or stop and say why that cannot be done for certain.
 
     `visits` is a path, a glob, a list of paths, or a dataframe of any engine. `max_places_per_person` is the
-    declared K; at an instant it is 1 unless declared otherwise, and it is checked.
+    declared K; at an instant it is 1 unless declared otherwise, and it is checked. Whatever is left out by
+    `exclude_unknown_places` is shown to `confirm`, which says whether to go on where it is more than the
+    manifest expects.
     """
     declared = fmt if fmt is not None else VisitFormat()
     known = manifest if manifest is not None else Manifest()
@@ -80,7 +86,14 @@ def count_visits(
         require_answerable(source, places, window)
         findings = settle(source, known)
         stop_on(findings)
-        tally = run(source, places, window, per_person=limit is not None, progress=progress)
+        tally = run(
+            source,
+            places,
+            window,
+            per_person=limit is not None,
+            unlisted=exclude_unknown_places,
+            progress=progress,
+        )
         if tally.doubtful:
             stop_on(locate(source, places, window, progress))
             raise lost_again()
@@ -91,8 +104,11 @@ def count_visits(
         values, unknown = tally.values, tally.unknown
         if unknown and not exclude_unknown_places:
             stop_on([unknown_places(source, places, unknown, progress)])
-        if unknown:
-            stop_on([*no_places(source, unknown, progress), *almost_listed(source, places, unknown)])
+        left_out = describe_left_out(source, tally, places, known)
+        if left_out is not None:
+            confirmed = confirm(left_out)
+            stop_on([*no_places(source, unknown, progress), *look_listed(source, left_out.resembling)])
+            stop_on([] if confirmed else [left_out.finding(source.roles.columns["place"])])
         most = tally.most_places
         if limit is not None and most is not None and most > limit and unknown:
             most = most_listed_places(source, places, window, progress)
@@ -109,6 +125,16 @@ def count_visits(
         exclusions=exclusions(source, exclude_unknown_places=exclude_unknown_places),
         reading=describe(source),
         fingerprint=_fingerprint(source, places, window, values, key),
+        left_out=left_out,
+    )
+
+
+def describe_left_out(source: Source, tally: Tally, places: Places, known: Manifest) -> LeftOut | None:
+    """What is left out of a window, if anything is."""
+    if not tally.unknown or tally.unlisted is None:
+        return None
+    return tally.unlisted.described(
+        tally.unknown, places, trusted=source.declared.trust_places, most=known.most_unlisted
     )
 
 

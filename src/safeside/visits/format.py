@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta, tzinfo
 from enum import StrEnum
+from fractions import Fraction
 from typing import Final
 
 from safeside.errors import BadQuestion, NoRoom
@@ -34,6 +35,7 @@ LONGEST_GAP: Final = timedelta(hours=12)
 _TABS: Final = {r"\t": "\t", "tab": "\t"}
 """What people type for a tab, which a shell does not."""
 _A_VALUE: Final = re.compile(r"\s*[+-]?[0-9][0-9.,:/ T+Z-]*$")
+_PERCENT: Final = re.compile(r"\s*(?P<number>\d{1,3}(?:\.\d{1,9})?)\s*%\s*")
 _EPOCHS: Final = {f"epoch-{unit}": unit for unit in PER_SECOND}
 
 
@@ -194,11 +196,26 @@ class VisitFormat:
 
 @dataclass(frozen=True, kw_only=True)
 class Manifest:
-    """What the owner knows beforehand of the data; any disagreement stops the work."""
+    """What the owner knows beforehand of the data; any disagreement stops the work.
+
+    It is compared, for the owner's own eyes, and never published nor written down: not in a release, not in
+    the ledger.
+    """
 
     files: int | None = None
     rows: int | None = None
     people: int | None = None
+    unlisted: str | None = None
+    """How much of a window's rows may be at places that are not listed, and so left out: 60%."""
+
+    def __post_init__(self) -> None:
+        if self.unlisted is not None:
+            _share(self.unlisted)
+
+    @property
+    def most_unlisted(self) -> Fraction | None:
+        """The declared share, from 0 to 1."""
+        return None if self.unlisted is None else _share(self.unlisted)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -327,6 +344,17 @@ def _no_column(role: str, column: str, available: Collection[str]) -> BadQuestio
         f"There is no column {wanted}. There are: {', '.join(available)}.",
         f"Map it to a column (--columns {role}=COLUMN).{hint}",
     )
+
+
+def _share(text: str) -> Fraction:
+    percent = _PERCENT.fullmatch(text)
+    share = Fraction(percent["number"]) / 100 if percent else Fraction(-1)
+    if not 0 <= share <= 1:
+        raise BadQuestion(
+            "The share of rows that may be left out is not written in per cent.",
+            "Write it as 60% (--expect-unlisted 60%).",
+        )
+    return share
 
 
 def _no_names() -> BadQuestion:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable
 from typing import Final
 
@@ -13,12 +12,14 @@ from safeside.progress import Progress
 from safeside.visits.engines import collect
 from safeside.visits.ids import ALL_DIGITS, Fault, fault, mixed_zeros
 from safeside.visits.places import Places
-from safeside.visits.report import Doubt, Finding, Where
+from safeside.visits.report import Doubt, Finding, Where, amount
+from safeside.visits.resembling import resembling
 from safeside.visits.rowchecks import RowCheck, row_checks
 from safeside.visits.sources import ROW, Source
 from safeside.visits.window import Window
 
 SHOWN: Final = 3
+_WRITTEN: Final = "written in another way (capitals, blanks, zeros, something before or after it)"
 
 
 def flags(source: Source, checks: list[RowCheck]) -> list[nw.Expr]:
@@ -143,10 +144,10 @@ def unknown_places(source: Source, places: Places, unknown: Iterable[str], progr
     first = tuple[Where, ...]()
     if source.engine == "polars":
         first = find_rows(source, nw.col("place").cast(nw.String).is_in(names), progress)
-    alike = _alike(names, places)
+    alike = resembling(pl.Series(names, dtype=pl.String), places.column).height
     are = "place is" if len(names) == 1 else "places are"
-    those = f"{alike:,} of them {'differs' if alike == 1 else 'differ'}" if len(names) > 1 else "it differs"
-    hint = f"; {those} from a listed one only in zeros, blanks or capitals" if alike else ""
+    those = f"{alike:,} of them {'looks' if alike == 1 else 'look'}" if len(names) > 1 else "it looks"
+    hint = f"; {those} like a listed one {_WRITTEN}" if alike else ""
     return Finding(
         doubt=Doubt.UNKNOWN_PLACE,
         column=source.roles.columns["place"],
@@ -158,23 +159,20 @@ def unknown_places(source: Source, places: Places, unknown: Iterable[str], progr
 
 def almost_listed(source: Source, places: Places, unknown: Iterable[str]) -> list[Finding]:
     """Places that would be left out as unknown although they are, but for their spelling, on the list."""
-    alike = 0 if source.declared.trust_places else _alike(list(unknown), places)
-    if not alike:
+    if source.declared.trust_places:
         return []
-    places_differ = "place differs" if alike == 1 else "places differ"
+    return look_listed(source, resembling(pl.Series(list(unknown), dtype=pl.String), places.column).height)
+
+
+def look_listed(source: Source, places: int) -> list[Finding]:
+    """So many places look like listed ones."""
+    if not places:
+        return []
     return [
         Finding(
             doubt=Doubt.UNKNOWN_PLACE,
             column=source.roles.columns["place"],
-            reason=f"{alike:,} {places_differ} from a listed place only in zeros, blanks or capitals",
+            reason=f"{amount(places, 'place looks', 'places look')} like a listed place {_WRITTEN}",
             do="Write them as the list does, or declare that they are other places (--trust-places).",
         )
     ]
-
-
-def _alike(names: list[str], places: Places) -> int:
-    def plain(name: str) -> str:
-        return unicodedata.normalize("NFKC", name).strip().casefold().lstrip("0")
-
-    listed = {plain(name) for name in places.ids}
-    return sum(plain(name) in listed for name in names)

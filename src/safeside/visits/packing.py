@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from safeside.visits.leftout import Unlisted
 from safeside.visits.places import Places
 from safeside.visits.sources import Frame, Source
 from safeside.visits.spelling import Spelling, spelled
@@ -53,6 +54,21 @@ class Packing:
         values = counts[self.listed]
         counts[self.listed] = 0
         return values, [self.spelling.text(number) for number in np.flatnonzero(counts).tolist()], most
+
+    def unlisted(self, keys: pl.Series) -> Unlisted:
+        """How much of the rows is at places that are not listed."""
+        others = np.ones(1 << self.bits, dtype=np.bool_)
+        others[self.listed] = False
+        whole = keys.to_numpy()
+        rows, people = 0, list[NDArray[np.int64]]()
+        for begin in range(0, len(whole), _BLOCK):
+            block = whole[begin : begin + _BLOCK]
+            there = block[others[block & ((1 << self.bits) - 1)]] >> self.bits
+            rows += len(there)
+            people.append(np.unique(there))
+        return Unlisted(
+            of_rows=len(whole), rows=rows, people=len(np.unique(np.concatenate(people))) if people else 0
+        )
 
 
 def pack(source: Source, pairs: Frame, places: Places) -> Packing | None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from safeside.errors import BadFile
+
+if TYPE_CHECKING:
+    from safeside.visits.leftout import LeftOut
 
 
 class Doubt(StrEnum):
@@ -40,6 +43,7 @@ class Doubt(StrEnum):
     NOT_AN_ID = "word for missing"
     MIXED_ZEROS = "mixed leading zeros"
     UNKNOWN_PLACE = "unknown place"
+    LEFT_OUT = "left out"
     TWO_PLACES = "two places at once"
     TOO_MANY_PLACES = "too many places"
     NOBODY = "nobody in the window"
@@ -95,6 +99,8 @@ class Report:
     people: int | None = None
     exclusions: tuple[str, ...] = ()
     reading: str = ""
+    left_out: LeftOut | None = None
+    """What is left out because its place is not listed: of the window, or else of the whole input."""
 
     @property
     def errors(self) -> tuple[Finding, ...]:

@@ -89,7 +89,7 @@ def require_room(
         rest = _NAMED.get(column, REST)
         areas = AREAS if column in kinds else frozenset[str]()
         suspects = {value: _said(value) for value in values}
-        homes = [each for each, words in suspects.items() if set() < set(words) - _OF_SOMEBODY <= HOMES]
+        homes = [each for each in suspects if is_home(each)]
         if column == "name" and len(homes) < _SEVERAL:
             homes = [each for each in homes if not _numbered(each)]
         _refuse(column, homes, "people's homes", "homes are never targets")
@@ -104,6 +104,11 @@ def require_room(
     refuse_codes(ids, latitude, longitude)
     if latitude is not None and longitude is not None:
         _refuse_lattice(latitude, longitude)
+
+
+def is_home(text: str) -> bool:
+    """Whether a text says of itself that it is somebody's home, and nothing else."""
+    return set() < set(_said(text)) - _OF_SOMEBODY <= HOMES
 
 
 def _suspects(values: pl.Series) -> list[str]:

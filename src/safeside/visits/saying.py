@@ -25,9 +25,7 @@ def exclusions(source: Source, *, exclude_unknown_places: bool) -> tuple[str, ..
     if declared.trust_times:
         said.append("Times in 1970, before 1900 or after 2199 are taken as they are written.")
     if declared.trust_places and exclude_unknown_places and source.roles.where is Form.PLACES:
-        said.append(
-            "A place that differs from a listed one only in zeros, blanks or capitals is another place."
-        )
+        said.append("A place that is written almost like a listed one is another place.")
     if declared.trust_coordinates and source.roles.where is Form.COORDINATES:
         said.append("Coordinates that look unknown or exchanged are taken as they are written.")
     return tuple(said)

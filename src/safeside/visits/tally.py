@@ -26,6 +26,7 @@ from safeside.visits.format import When
 from safeside.visits.format import Where as Form
 from safeside.visits.geography import assign
 from safeside.visits.ids import FAULTY, faulty, missing, mixed_zeros
+from safeside.visits.leftout import Unlisted, read_unlisted, unlisted_query
 from safeside.visits.packing import pack
 from safeside.visits.places import Places
 from safeside.visits.report import amount
@@ -59,6 +60,8 @@ class Tally:
     doubtful: bool
     odd_ids: bool
     most_places: int | None
+    unlisted: Unlisted | None
+    """How much of the rows is at places that are not listed, where that was asked."""
 
     @property
     def nobody(self) -> bool:
@@ -180,60 +183,82 @@ def _pairs_of_stays(
     return _assigned(detect_stays(fixes, rule).filter(inside), source, places, progress)
 
 
-def run(source: Source, places: Places, window: Window, *, per_person: bool, progress: Progress) -> Tally:
+def run(
+    source: Source,
+    places: Places,
+    window: Window,
+    *,
+    per_person: bool,
+    unlisted: bool = False,
+    progress: Progress,
+) -> Tally:
     """Run the plan: in whole numbers where that is possible, or in general."""
     frame = pairs(source, places, window, progress)
-    wide = window.end - window.start >= _WIDE
-    counted = _in_numbers(source, frame, places, wide=wide, per_person=per_person, progress=progress)
-    if counted is not None:
-        return counted
-    # What is kept of a narrow window takes little memory as it is.
-    frame = _light(frame) if wide else frame
-    return _in_general(source, frame, places, per_person=per_person, progress=progress)
+    asked = _Asked(
+        wide=window.end - window.start >= _WIDE,
+        per_person=per_person,
+        unlisted=unlisted and source.roles.where is Form.PLACES,
+    )
+    counted = _in_numbers(source, frame, places, asked, progress)
+    return _in_general(source, frame, places, asked, progress) if counted is None else counted
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Asked:
+    """What is to be known beside the counts, and whether the window is wide."""
+
+    wide: bool
+    per_person: bool
+    unlisted: bool
 
 
 def _in_numbers(
-    source: Source, frame: Frame, places: Places, *, wide: bool, per_person: bool, progress: Progress
+    source: Source, frame: Frame, places: Places, asked: _Asked, progress: Progress
 ) -> Tally | None:
     packed = pack(source, frame, places)
     if packed is None:
         return None
-    (found,) = _collect_all([nw.from_native(packed.keys)], source, progress, sparing=wide)
+    (found,) = _collect_all([nw.from_native(packed.keys)], source, progress, sparing=asked.wide)
     keys = found.drop_in_place("key")
     if keys.null_count():
         return None
-    values, unknown, most = packed.count(keys, per_person=per_person, sparing=wide)
+    unlisted = packed.unlisted(keys) if asked.unlisted else None
+    values, unknown, most = packed.count(keys, per_person=asked.per_person, sparing=asked.wide)
     return Tally(
         values=values,
         unknown=unknown,
         doubtful=False,
         odd_ids=False,
-        most_places=most if per_person else None,
+        most_places=most if asked.per_person else None,
+        unlisted=unlisted,
     )
 
 
-def _in_general(
-    source: Source, frame: Frame, places: Places, *, per_person: bool, progress: Progress
-) -> Tally:
+def _in_general(source: Source, frame: Frame, places: Places, asked: _Asked, progress: Progress) -> Tally:
     text = source.text_persons
-    if text or per_person or str(frame.implementation) != "polars":
+    others = [unlisted_query(frame, places)] if asked.unlisted else []
+    # What is kept of a narrow window takes little memory as it is.
+    frame = _light(frame) if asked.wide else frame
+    if text or asked.per_person or str(frame.implementation) != "polars":
         distinct = each_once(frame)
         queries = [_group_text(distinct, source) if text else _group(distinct)]
     else:
         distinct = frame
         queries = [frame.group_by("place").agg(nw.col("person").n_unique().alias("people"))]
-    if per_person:
+    if asked.per_person:
         placed = distinct.filter(~nw.col("place").is_null())
         each = placed.group_by("person").agg(nw.len().alias("places"))
         queries.append(each.select(nw.col("places").max()))
-    by_place, *most = _collect_all(queries, source, progress)
+    by_place, *answers = _collect_all([*queries, *others], source, progress)
+    unlisted = read_unlisted(answers.pop()) if asked.unlisted else None
     values, unknown = align(by_place.drop_nulls("place"), places)
     return Tally(
         values=values,
         unknown=unknown,
         doubtful=bool(by_place["place"].null_count()),
         odd_ids=text and _odd(by_place, source),
-        most_places=int(most[0]["places"].item() or 0) if per_person else None,
+        most_places=int(answers[0]["places"].item() or 0) if asked.per_person else None,
+        unlisted=unlisted,
     )
 
 
