@@ -41,6 +41,13 @@ EXPECTED = {
     "levels without their base": 1.3132612035218,
     "forecast from the data": 2.751342854507,
     "block tested again after a failure": 2,
+    "order by counts within random buckets": math.inf,
+    "thresholds of the first block": math.inf,
+    "entropy seeded by a variable": math.inf,
+    "drawn again where it is unclear": math.inf,
+    "noise left out of a bound": 1.3132616875182,
+    "total in a page": math.inf,
+    "noise of half the scale": math.inf,
     "svt without noise on the queries": math.inf,
     "svt that never stops": 2.534898946334,
     "svt whose noise ignores the number of alarms": 2.391918310779,
@@ -54,6 +61,8 @@ SAYS = {
     "ladder refunded": "books 0 for a transcript that reveals more",
     "block said of its distinct people": "says 'at most 1 person at A, B and C together' of ({A}, {B})",
     "sets from the day before": "says 'at most 0 at A' of ({}, {A}), which is false",
+    "half the price": "books 0.5 for a transcript that reveals more",
+    "alarm given back": "books 0 for a transcript that reveals more",
     "alarm refunded": "books 0 for a transcript that reveals more",
 }
 SAMPLERS = {
@@ -61,6 +70,7 @@ SAMPLERS = {
     "sampler five percent narrow",
     "sampler one impossible value",
     "sampler draws used twice",
+    "quiet answers share a draw",
 }
 
 

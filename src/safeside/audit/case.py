@@ -68,6 +68,32 @@ class Case:
         )
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Check:
+    """Something that holds or does not, without a number: `run` says what is wrong, or nothing."""
+
+    name: str
+    setting: str
+    run: Callable[[], str | None]
+
+    def row(self) -> Row:
+        """Run it; what is wrong costs an infinite epsilon, since nothing bounds it."""
+        wrong = self.run()
+        return Row(
+            name=self.name,
+            kind=EXACT,
+            setting=self.setting,
+            claimed=0.0,
+            claimed_delta=0.0,
+            measured=0.0 if wrong is None else math.inf,
+            measured_delta=0.0,
+            worst_pair="",
+            witness=wrong or "",
+            tight=False,
+            ok=wrong is None,
+        )
+
+
 def case(
     name: str,
     setting: str,

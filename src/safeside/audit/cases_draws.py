@@ -7,7 +7,7 @@ cut off) is caught as well.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
@@ -28,6 +28,7 @@ from safeside.mechanisms.padded import PaddedGeo
 from safeside.mechanisms.response import Mangat, UtilityOptimised, Warner, YesNo
 from safeside.mechanisms.selection import Selection
 from safeside.mechanisms.selection_plan import SelectionPlan
+from safeside.mechanisms.sequences import Answer, Said
 from safeside.mechanisms.sparse import SAGeo, SALap, SparseQueries
 from safeside.mechanisms.svt import SparseVector
 from safeside.noise.entropy import system_entropy
@@ -41,6 +42,7 @@ _ROUNDS: Final = 2_000
 """Whole sequences run."""
 _COUNTS: Final = (1, 0, 2)
 _LIMITS: Final = (1, 0, 2)
+_NOT_ASKED: Final = -2
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -132,6 +134,7 @@ def sequences() -> Iterator[Sampler]:
     """Releases that stop: what each query is answered, and how many are asked."""
     yield _each_query(lambda alarms: SAGeo(epsilon_each=1, alarms=alarms))
     yield _each_query(lambda alarms: SALap(epsilon_each=1, alarms=alarms, grid="1/4"))
+    yield adaptive(SAGeo(epsilon_each=1, alarms=2))
     for alarms in (1, 2):
         sparse = SAGeo(epsilon_each=1, alarms=alarms)
         yield _asked(sparse, alarms, sparse.transcripts(_COUNTS, _LIMITS, 3))
@@ -152,6 +155,41 @@ def _each_query(allow: Callable[[int], SparseQueries]) -> Sampler:
         setting="2 people, t = 3",
         test=SamplerTest(pmf=pmf),
         draw=lambda number: allow(number).release(np.full(number, 2), 3).values,
+    )
+
+
+def _last_first(said: Sequence[Said]) -> int | None:
+    """The last query first; then, after quiet, the first, and otherwise the second; then what is left."""
+    asked = {one.query for one in said}
+    wanted = [2] if not said else [2, 0, 1] if said[0].alarm is None else [2, 1, 0]
+    return next((query for query in (*wanted, 0, 1) if query not in asked), None)
+
+
+def adaptive(mechanism: SAGeo) -> Sampler:
+    """Whole transcripts in an order that follows from the answers, each as one number."""
+    horizon = 3
+    law = mechanism.transcripts(_COUNTS, _LIMITS, horizon, order=_last_first)
+    numbers: dict[tuple[int, ...], int] = {}
+    pmf: dict[int, Ball] = {}
+    for transcript, mass in law.items():
+        values = [_NOT_ASKED] * len(_COUNTS)
+        for one in transcript:
+            values[one.query] = (
+                -1 if one.alarm is None else one.alarm if isinstance(one.alarm, int) else horizon
+            )
+        pmf[numbers.setdefault(tuple(values), len(numbers))] = mass
+
+    def drawn() -> int:
+        sparse = mechanism.release(_COUNTS, _LIMITS, order=_last_first)
+        asked = sparse.answers != Answer.NOT_ASKED
+        values = np.where(asked, np.minimum(sparse.values, horizon), _NOT_ASKED)
+        return numbers.get(tuple(values.tolist()), len(pmf))
+
+    return Sampler(
+        name=f"release of {mechanism.name}",
+        setting=f"an order that follows from the answers, c = {mechanism.alarms}",
+        test=SamplerTest(pmf=pmf, draws=_ROUNDS),
+        draw=lambda number: np.array([drawn() for _ in range(number)], dtype=np.int64),
     )
 
 

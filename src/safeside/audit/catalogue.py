@@ -8,14 +8,16 @@ all mechanisms, are audited by what they draw.
 
 from __future__ import annotations
 
-from safeside.audit.case import Case, Row
+from safeside.audit.case import Case, Check, Row
 from safeside.audit.cases_counts import account, additive, approximate, local
 from safeside.audit.cases_draws import Sampler, samplers
 from safeside.audit.cases_selection import selection
 from safeside.audit.cases_sequences import sparse, vector
 from safeside.audit.planted import MECHANISMS, SAMPLERS, Caught, Planted
 from safeside.audit.planted_procedures import PROCEDURES
+from safeside.audit.planted_published import PUBLISHED
 from safeside.audit.planted_selection import SELECTION
+from safeside.audit.published import published
 from safeside.progress import Progress, quiet
 
 
@@ -26,7 +28,7 @@ def cases() -> tuple[Case, ...]:
 
 def audit(progress: Progress = quiet) -> list[Row]:
     """Every row of `safeside audit`."""
-    every: tuple[Case | Sampler, ...] = (*cases(), *samplers())
+    every: tuple[Case | Check | Sampler, ...] = (*cases(), *published(), *samplers())
     rows: list[Row] = []
     for one in every:
         progress(len(rows) / len(every), f"{one.name}: {one.setting}")
@@ -36,7 +38,7 @@ def audit(progress: Progress = quiet) -> list[Row]:
 
 def planted() -> tuple[Planted, ...]:
     """Every planted bug."""
-    return (*MECHANISMS, *PROCEDURES, *SELECTION, *SAMPLERS)
+    return (*MECHANISMS, *PROCEDURES, *SELECTION, *PUBLISHED, *SAMPLERS)
 
 
 def self_test(progress: Progress = quiet) -> list[tuple[Planted, Caught]]:

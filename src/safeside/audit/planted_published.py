@@ -1,0 +1,189 @@
+"""The published path with one thing spoilt, while the mechanism's probabilities stay as they are.
+
+Each bug is put into the running program for as long as its audit lasts.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+
+from safeside.audit.cases_draws import adaptive
+from safeside.audit.planted import Caught, named
+from safeside.audit.planted_procedures import caught
+from safeside.audit.published import ALL_TERMS, WAYS, Way, borders, exactly, frozen, only_from_the_system
+from safeside.audit.publishing import replaced
+from safeside.ledger.money import Cost
+from safeside.mechanisms.additive import AGeo
+from safeside.mechanisms.sparse import SAGeo, SparseQueries
+from safeside.noise import entropy
+from safeside.noise.entropy import simulated_entropy
+from safeside.releases import composing, publication
+from safeside.releases.designs import Counted, InTurn
+from safeside.releases.order import Order
+from safeside.visits import count_visits
+
+_COUNTS, _SPARSE, _RANDOM = WAYS
+
+
+def _said(wrong: str | None) -> Caught:
+    return Caught(
+        caught=wrong is not None,
+        claimed=0.0,
+        measured=0.0 if wrong is None else math.inf,
+        how=wrong or "nothing was found",
+    )
+
+
+def _exactly(way: Way, owner: Any, name: str, bug: Callable[..., Any]) -> Caught:
+    with replaced(owner, name, bug):
+        return caught(exactly(way))
+
+
+def order_by_counts_within_random_buckets() -> Caught:
+    """A random order in which, within buckets drawn by chance, the busier place is asked first."""
+    seen: list[Any] = []
+    settle = Order.settle
+
+    def counting(*given: Any, **more: Any) -> Any:
+        counts = count_visits(*given, **more)
+        seen.append(counts.values)
+        return counts
+
+    def settled(self: Order, number: int, source: Any = None) -> Any:
+        by_chance = settle(self, number, source)
+        return by_chance[np.argsort(-seen[-1][by_chance], kind="stable")]
+
+    with replaced(publication, "count_visits", counting), replaced(Order, "settle", settled):
+        return _said(frozen(_RANDOM.terms))
+
+
+def thresholds_of_the_first_block() -> Caught:
+    """Sparse answers take the thresholds of later blocks from the first."""
+    in_turn = SparseQueries._in_turn
+
+    def shifted(self: SparseQueries, counts: Any, limits: Any, moves: Any, source: Any) -> Any:
+        repeated = np.resize(limits[:4096], limits.size)
+        return in_turn(self, counts, repeated, moves, source)
+
+    with replaced(SparseQueries, "_in_turn", shifted):
+        return _said(borders(4097))
+
+
+def quiet_answers_share_a_draw() -> Caught:
+    """Where the order follows from the answers, a draw that was quiet serves the next query as well."""
+    draw, last = SparseQueries._draw, [-1]
+
+    def shared(self: SparseQueries, counts: Any, moves: Any, source: Any) -> Any:
+        noisy = draw(self, counts, moves, source)
+        if last[0] == 0:
+            noisy = counts + last[0]
+        last[0] = int(noisy[0] - counts[0]) if last[0] != 0 else -1
+        return noisy
+
+    with replaced(SparseQueries, "_draw", shared):
+        row = adaptive(SAGeo(epsilon_each=1, alarms=2)).row()
+    return Caught(caught=not row.ok, claimed=row.claimed, measured=row.measured, how=row.witness)
+
+
+def entropy_seeded_by_a_variable() -> Caught:
+    """A variable of the environment, meant for tests, seeds the system's source."""
+
+    class Seeded(entropy._System):
+        def uint16(self, n: int) -> Any:
+            seed = os.environ.get("SAFESIDE_SEED")
+            return super().uint16(n) if seed is None else simulated_entropy(int(seed)).uint16(n)
+
+    with replaced(entropy, "_System", Seeded):
+        return _said(only_from_the_system())
+
+
+def drawn_again_where_it_is_unclear() -> Caught:
+    """A release that says too little is drawn once more, and the smaller bounds are published."""
+    answer = Counted.answer
+
+    def again(self: Counted, asked: Any, source: Any = None) -> Any:
+        first = answer(self, asked, source)
+        second = answer(self, asked, source)
+        upper = np.minimum(first.answers.upper, second.answers.upper)
+        states = np.minimum(first.answers.states, second.answers.states)
+        return replace(first, answers=replace(first.answers, upper=upper, states=states))
+
+    return _exactly(_COUNTS, Counted, "answer", again)
+
+
+def half_the_price() -> Caught:
+    """The ledger is told half of what the noise needs."""
+    cost = Counted.cost
+
+    def cheap(self: Counted, periods: tuple[str, ...]) -> Cost:
+        whole = cost(self, periods)
+        return replace(whole, epsilon=whole.epsilon / 2)
+
+    with replaced(Counted, "cost", cheap), replaced(publication, "check_claims", lambda _release: None):
+        return caught(exactly(_COUNTS))
+
+
+def alarm_given_back() -> Caught:
+    """What an alarm cost goes back to the ledger with the rest."""
+    return _exactly(_SPARSE, Cost, "unused", lambda self, _alarms: self.epsilon)
+
+
+def noise_left_out_of_a_bound() -> Caught:
+    """The bound of an alarm is published without its noise."""
+    answer = InTurn.answer
+
+    def plain(self: InTurn, asked: Any, source: Any = None) -> Any:
+        drawn = answer(self, asked, source)
+        loud = drawn.answers.bounded & (drawn.answers.upper > asked.thresholds)
+        upper = np.where(loud, np.maximum(asked.counts, asked.thresholds + 1), drawn.answers.upper)
+        return replace(drawn, answers=replace(drawn.answers, upper=upper))
+
+    return _exactly(_SPARSE, InTurn, "answer", plain)
+
+
+def total_in_a_page() -> Caught:
+    """A page that is published tells how many people were counted in all."""
+    answer, seen = Counted.answer, [0]
+
+    def answered(self: Counted, asked: Any, source: Any = None) -> Any:
+        seen[0] = int(asked.counts.sum())
+        return answer(self, asked, source)
+
+    def composed(question: Any, *given: Any) -> Any:
+        sentence = f"People counted: {seen[0]}."
+        return composing.compose(replace(question, counted=(*question.counted, sentence)), *given)
+
+    with replaced(Counted, "answer", answered), replaced(publication, "compose", composed):
+        return caught(exactly(_COUNTS))
+
+
+def noise_of_half_the_scale() -> Caught:
+    """The release draws its noise at twice the epsilon that is charged."""
+    release = AGeo.release
+
+    def sharp(self: AGeo, counts: Any, **more: Any) -> Any:
+        return release(replace(self, epsilon=2 * Fraction(str(self.epsilon))), counts, **more)
+
+    return _exactly(_COUNTS, AGeo, "release", sharp)
+
+
+PUBLISHED: Final = named(
+    order_by_counts_within_random_buckets,
+    thresholds_of_the_first_block,
+    quiet_answers_share_a_draw,
+    entropy_seeded_by_a_variable,
+    drawn_again_where_it_is_unclear,
+    half_the_price,
+    alarm_given_back,
+    noise_left_out_of_a_bound,
+    total_in_a_page,
+    noise_of_half_the_scale,
+)
+assert ALL_TERMS.keys() >= {way.name for way in WAYS}, "every way is also run on recorded randomness"

@@ -1,0 +1,329 @@
+"""The audit of the published path: from a file of visits through `publish` and the ledger to every file.
+
+A mechanism that is right can be published wrongly. So the real `publish` is run on neighbouring datasets:
+with all randomness enumerated, every transcript (all files of the release) against what the ledger charged;
+with the same recorded randomness, every choice against its neighbour's; and across the borders of the blocks
+in which the code works, every answer against the truth.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+
+from safeside import exact
+from safeside.audit.case import Case, Check
+from safeside.audit.channel import ELSEWHERE
+from safeside.audit.exact import Finding, audit_channel
+from safeside.audit.publishing import STEADY, Desk, Made, Scripted, desk, replaced, words_for
+from safeside.audit.showing import show_pair
+from safeside.audit.transcripts import Verdict
+from safeside.errors import ReleaseError
+from safeside.exact import Ball
+from safeside.mechanisms.laws import Up
+from safeside.noise.entropy import system_entropy
+
+Dataset = tuple[frozenset[str], ...]
+_PLACES: Final = ("A", "B")
+_NOBODY, _AT_A, _AT_B = frozenset[str](), frozenset({"A"}), frozenset({"B"})
+PAIRS: Final[tuple[tuple[Dataset, Dataset], ...]] = (
+    ((_AT_A, _AT_A), (_NOBODY, _AT_A)),
+    ((_AT_A, _AT_B), (_NOBODY, _AT_B)),
+    ((_AT_A, _AT_B), (_AT_A, _NOBODY)),
+)
+_HIGHEST: Final = 2
+"""The largest bound that is told apart; everything above it is one event."""
+_SEEDS: Final = (1, 2)
+_BORDER: Final = 4096
+"""The first block of sparse answers: a border that every long list crosses."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Way:
+    """One way to publish: its terms, the epsilon it must be charged, and what its randomness can be."""
+
+    name: str
+    terms: Mapping[str, Any]
+    epsilon: Fraction
+    orders: tuple[tuple[int, ...], ...] = ((),)
+    """Words that settle a random order, each equally likely."""
+
+
+def _keys(order: Sequence[int]) -> tuple[int, ...]:
+    """Eight random keys for each place; the last decides, and the smallest is asked first."""
+    return (0,) * (7 * len(order)) + tuple(order)
+
+
+ORDERS: Final = (_keys((0, 1, 2)), _keys((1, 0, 2)))
+"""Both orders of A and B; the steady place, whose answer never changes, comes last."""
+WAYS: Final = (
+    Way(name="counts", terms={"epsilon": 1}, epsilon=Fraction(1)),
+    Way(
+        name="sparse, by popularity",
+        terms={"epsilon": 1, "max_alarms": 1, "order": "popularity"},
+        epsilon=Fraction(1),
+    ),
+    Way(
+        name="sparse, random order",
+        terms={"epsilon": 1, "max_alarms": 1, "order": "random"},
+        epsilon=Fraction(1),
+        orders=ORDERS,
+    ),
+)
+ALL_TERMS: Final[Mapping[str, Mapping[str, Any]]] = {
+    **{way.name: way.terms for way in WAYS},
+    "at least": {"epsilon": 1, "at_least": 3, "alpha": "0.3"},
+    "padded": {"epsilon": 1, "guarantee": "dp", "delta": "0.01"},
+    "decision": {"epsilon": 1, "guarantee": "dp", "delta": "0.01", "decision": True},
+}
+"""Every method there is."""
+
+
+def published() -> Iterator[Case | Check]:
+    """Every row about the published path."""
+    for way in WAYS:
+        setting = f"eps = {exact.show(way.epsilon)}; {way.name}: every transcript through publish and ledger"
+        yield Case(name="published", setting=setting, tight=True, run=partial(exactly, way))
+    for name, terms in ALL_TERMS.items():
+        yield Check(
+            name="published",
+            setting=f"{name}: the same randomness on neighbours",
+            run=partial(frozen, terms),
+        )
+    yield Check(
+        name="entropy",
+        setting="the system's source, with every environment variable set",
+        run=only_from_the_system,
+    )
+    for number in (_BORDER, _BORDER + 1):
+        yield Check(
+            name="published",
+            setting=f"sparse: {number:,} places with thresholds that differ, no noise",
+            run=partial(borders, number),
+        )
+
+
+def counts_at(dataset: Dataset) -> dict[str, int]:
+    """How many people are at each place, counted here."""
+    true = {place: sum(place in person for person in dataset) for place in _PLACES}
+    return {**true, STEADY: 1}
+
+
+def exactly(way: Way) -> Verdict:
+    """All transcripts of tiny datasets, against the charge; and every "at most" against the truth."""
+    law = Up(way.epsilon)
+    words = words_for(law, _HIGHEST)
+    datasets = list(dict.fromkeys(one for pair in PAIRS for one in pair))
+    channel: dict[Dataset, dict[Any, Ball]] = {}
+    charges: dict[Any, Fraction] = {}
+    false: str | None = None
+    with desk(_PLACES, (1, 1)) as table:
+        for dataset in datasets:
+            masses: dict[Any, Ball] = {}
+            for keys in way.orders:
+                for noise in itertools.product(range(_HIGHEST + 1), repeat=len(_PLACES)):
+                    made = _run(table, dataset, way, keys, noise, words)
+                    false = false or false_answer(dataset, made)
+                    seen = tuple(sorted(made.files.items()))
+                    charges[seen] = max(made.charged, charges.get(seen, made.charged))
+                    with exact.precision(exact.PMF_BITS):
+                        mass = exact.ball(Fraction(1, len(way.orders)))
+                        for value in noise:
+                            mass = mass * law.exactly(value)
+                        masses[seen] = masses[seen] + mass if seen in masses else mass
+            channel[dataset] = _complete(masses)
+    finding = audit_channel(channel, PAIRS, way.epsilon)
+    return Verdict(
+        name=way.name,
+        finding=_shortened(finding),
+        false_statement=false or _more_than_answers(channel),
+        undercharged=_undercharged(channel, charges, way.epsilon),
+    )
+
+
+def _run(
+    table: Desk, dataset: Dataset, way: Way, keys: Sequence[int], noise: Sequence[int], words: Sequence[int]
+) -> Made:
+    """Publish with this noise at A and B, none at the steady place, in the order the keys settle."""
+    by_place = dict(zip((*_PLACES, STEADY), (*noise, 0), strict=True))
+    asked = (
+        sorted(by_place, key=lambda place: keys[-3:][(*_PLACES, STEADY).index(place)]) if keys else by_place
+    )
+    script = [*keys, *(words[by_place[place]] for place in asked)]
+    return table.publish(dataset, Scripted(script), way.terms)
+
+
+def _complete(masses: Mapping[Any, Ball]) -> dict[Any, Ball]:
+    """With one event for all that was not enumerated: bounds above the highest.
+
+    A transcript that shows a bound which more noise than was enumerated could not reach is complete.
+    """
+    listed = {seen: mass for seen, mass in masses.items() if highest_bound(seen) <= _HIGHEST}
+    with exact.precision(exact.PMF_BITS):
+        rest = 1 - sum(listed.values(), exact.ball(0))
+    return {**listed, ELSEWHERE: rest}
+
+
+def highest_bound(seen: Sequence[tuple[str, bytes]]) -> int:
+    """The largest upper bound in a transcript."""
+    bounds = [upper for _, upper in Made(files=dict(seen), charged=Fraction(0)).answers().values()]
+    return max((bound for bound in bounds if bound is not None), default=0)
+
+
+def false_answer(dataset: Dataset, made: Made) -> str | None:
+    """An answer that is not true of the dataset, if there is one."""
+    true = counts_at(dataset)
+    for place, (state, upper) in made.answers().items():
+        if upper is not None and true[place] > upper:
+            return f"says at most {upper} at {place} ({state}) of {show_pair((dataset, dataset))}: false"
+    return None
+
+
+def _more_than_answers(channel: Mapping[Dataset, Mapping[Any, Ball]]) -> str | None:
+    """Two transcripts with the same answers and order are the same in every other file."""
+    files: dict[tuple[bytes, bytes], Any] = {}
+    for seen in dict.fromkeys(itertools.chain.from_iterable(channel.values())):
+        if seen == ELSEWHERE:
+            continue
+        made = dict(seen)
+        key = made["answers.csv"], made.get("order.csv", b"")
+        other = dict(files.setdefault(key, seen))
+        for name, data in made.items():
+            if other.get(name) != data:
+                return f"{name} says more than the answers do"
+    return None
+
+
+def _undercharged(
+    channel: Mapping[Dataset, Mapping[Any, Ball]], charges: Mapping[Any, Fraction], total: Fraction
+) -> str | None:
+    for here, there in PAIRS:
+        for seen, mass in channel[here].items():
+            booked = total if seen == ELSEWHERE else charges[seen]
+            if booked > total:
+                return f"books {exact.show(booked)} of {exact.show(total)}"
+            with exact.precision(exact.PMF_BITS):
+                allowed = exact.exp(booked + Fraction(1, 10**9)) * channel[there].get(seen, exact.ball(0))
+                if not mass <= allowed:
+                    return f"books {exact.show(booked)} for a transcript that reveals more"
+    return None
+
+
+def _shortened(finding: Finding) -> Finding:
+    """The witness by its answers: a transcript is whole files."""
+    if finding.witness is None or finding.witness == ELSEWHERE:
+        return finding
+    return replace(finding, witness=dict(finding.witness)["answers.csv"].decode().splitlines()[1:])
+
+
+def frozen(terms: Mapping[str, Any]) -> str | None:
+    """The same recorded randomness on neighbours: choices are the same, and answers move with the counts."""
+    with desk(_PLACES, (1, 1)) as table:
+        for (left, right), seed in itertools.product(PAIRS, _SEEDS):
+            one = table.publish(left, Scripted(seed=seed), terms)
+            two = table.publish(right, Scripted(seed=seed), terms)
+            wrong = false_answer(left, one) or false_answer(right, two) or _choices(one, two)
+            wrong = wrong or _moved(one, two, counts_at(left), counts_at(right))
+            if wrong:
+                return f"{wrong}; {show_pair((left, right))}"
+    return None
+
+
+def _choices(one: Made, two: Made) -> str | None:
+    """Whatever is published beside the answers must not depend on the data."""
+    if one.files.get("order.csv") != two.files.get("order.csv"):
+        return "order.csv depends on the data"
+    if one.files.keys() != two.files.keys():
+        return "which files there are depends on the data"
+    records = [json.loads(made.files["release.json"]) for made in (one, two)]
+    for record in records:
+        del record["answers"], record["files"]
+    return None if records[0] == records[1] else "release.json depends on the data beyond its answers"
+
+
+def _moved(one: Made, two: Made, before: Mapping[str, int], after: Mapping[str, int]) -> str | None:
+    """Where a count is the same so is the answer; where it fell, the bound fell by no more."""
+    here, there = one.answers(), two.answers()
+    stopped = {state for state, _ in (*here.values(), *there.values())} & {"NOT_ASKED"}
+    for place, (state, upper) in here.items():
+        fell = before[place] - after[place]
+        other_state, other = there[place]
+        if stopped or upper is None or other is None:
+            continue
+        if fell == 0 and (state, upper) != (other_state, other):
+            return f"the answer at {place} changes although its count does not"
+        if not upper - fell <= other <= upper:
+            return f"the bound at {place} moves by other than its count"
+    return None
+
+
+class EveryVariable(dict[str, str]):
+    """An environment in which every variable is set."""
+
+    def __contains__(self, key: object) -> bool:
+        return True
+
+    def __getitem__(self, key: str) -> str:
+        return super().__getitem__(key) if super().__contains__(key) else "1"
+
+    def get(self, key: str, _default: Any = None) -> Any:
+        return self[key]
+
+
+def only_from_the_system() -> str | None:
+    """What the system's source gives follows from the system's bytes, whatever variables are set."""
+    for size in (8, 5000):
+        drawn = []
+        for filler in (1, 2, 1):
+            with (
+                replaced(os, "environ", EveryVariable(os.environ)),
+                replaced(os, "urandom", lambda n, filler=filler: bytes([filler]) * n),
+            ):
+                source = system_entropy()
+                drawn.append((source.uint16(size).tobytes(), source.bits(64)))
+        if drawn[0][0] == drawn[1][0] or drawn[0][1] == drawn[1][1]:
+            return "the system's source gives the same bits although the system's bytes differ"
+        if drawn[0] != drawn[2]:
+            return "the system's source takes bits from elsewhere than the system"
+    return None
+
+
+class Silent(Scripted):
+    """Randomness that makes no noise: the word in the middle of the cells of 0."""
+
+    def __init__(self, word: int) -> None:
+        super().__init__()
+        self._word = word
+
+    def uint16(self, n: int) -> np.ndarray[Any, np.dtype[np.uint16]]:
+        return np.full(n, self._word, dtype=np.uint16)
+
+
+def borders(number: int) -> str | None:
+    """A long list without noise: every place is answered by its own threshold, on both sides of a border."""
+    places = [f"p{at:05}" for at in range(number)]
+    limits = [1 if at < _BORDER else 0 for at in range(number)]
+    # One person at each of a few places, at the border and at both ends.
+    busy = {0, 1, number // 2, _BORDER - 2, _BORDER - 1, number - 1}
+    dataset = tuple(frozenset({places[at]}) for at in sorted(busy) if at < number)
+    with desk(places, limits) as table:
+        terms = {"epsilon": 1, "max_alarms": number, "order": "popularity"}
+        try:
+            answers = table.publish(dataset, Silent(words_for(Up(Fraction(1)), 0)[0]), terms).answers()
+        except ReleaseError:
+            return "publish refuses its own release"
+    for at, place in enumerate(places):
+        state, upper = answers[place]
+        true = 1 if at in busy else 0
+        expected = "AT_MOST" if true <= limits[at] else "UNCLEAR"
+        if state != expected or upper is None or upper < true:
+            return f"place {at + 1:,} of {number:,} is answered {state} where it is {expected}"
+    return None

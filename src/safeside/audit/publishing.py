@@ -1,0 +1,179 @@
+"""A publisher's desk in miniature: data, list, ledger and key, and the real `publish` on scripted randomness.
+
+Everything stands in one temporary directory that is put back as it was before each release, so that two
+releases differ by their data and their randomness alone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from safeside.ledger import create_ledger, open_ledger
+from safeside.ledger.witness import STATE_VARIABLE
+from safeside.mechanisms.laws import Law
+from safeside.noise.entropy import Entropy, simulated_entropy
+from safeside.releases.publish import publish
+from safeside.releases.signing import create_key
+
+WHEN: Final = "2021-06-03T12:00:00+00:00"
+_KNOWN_ON: Final = datetime(2021, 6, 10, tzinfo=UTC)
+_DATASET: Final = "city"
+_CAP: Final = Fraction(100)
+_DELTA_CAP: Final = Fraction(1, 2)
+_CELLS: Final = 1 << 16
+STEADY: Final = "Z"
+"""A place at which there is always exactly one person, so that somebody is counted on every dataset."""
+
+
+class Scripted:
+    """Randomness that is written down beforehand; what is asked beyond it comes from a fixed stream."""
+
+    simulated: Final = False
+    """It stands in for the system's source, which is what a release is drawn from."""
+
+    def __init__(self, words: Sequence[int] | NDArray[np.uint16] = (), *, seed: int = 0) -> None:
+        self._words = np.asarray(words, dtype=np.uint16)
+        self._rest = simulated_entropy(seed)
+
+    def uint16(self, n: int) -> NDArray[np.uint16]:
+        given, self._words = self._words[:n], self._words[n:]
+        return given if given.size == n else np.concatenate([given, self._rest.uint16(n - given.size)])
+
+    def bits(self, n: int) -> int:
+        return self._rest.bits(n)
+
+
+def words_for(law: Law, most: int) -> list[int]:
+    """For each value 0..most of the noise, a 16-bit word that the sampler turns into it."""
+    every = np.arange(_CELLS, dtype=np.uint16)
+    values = law.add_to(np.zeros(_CELLS, dtype=np.int64), Scripted(every))
+    # The cells of a value lie side by side; one at the border may need more bits, one in the middle does not.
+    cells = [np.flatnonzero(values == value) for value in range(most + 1)]
+    return [int(found[found.size // 2]) for found in cells]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Made:
+    """One release: every file as bytes, and what the ledger keeps of it."""
+
+    files: Mapping[str, bytes]
+    charged: Fraction
+    """What the ledger holds for it, net of what came back."""
+
+    def answers(self) -> dict[str, tuple[str, int | None]]:
+        """State and upper bound of each place."""
+        table = pl.read_csv(self.files["answers.csv"], schema_overrides={"place": pl.String})
+        return {row["place"]: (row["state"], row["upper_bound"]) for row in table.iter_rows(named=True)}
+
+
+class Desk:
+    """One publisher. A dataset lists, for each person, the places they are at."""
+
+    def __init__(self, home: Path, places: Sequence[str], limits: Sequence[int]) -> None:
+        self._home, self._kept = home / "desk", home / "kept"
+        self._kept.mkdir(parents=True)
+        listed = {
+            "place": [*places, STEADY],
+            "at_most": [*limits, 1],
+            "popularity": [*range(len(places)), 999],
+        }
+        pl.DataFrame(listed).write_csv(self._kept / "places.csv")
+        create_key(self._kept / "key", now=_KNOWN_ON)
+        self._kept.rename(self._home)
+        with create_ledger(self._home / "ledger.db", now=_KNOWN_ON) as ledger:
+            ledger.create_dataset(_DATASET, "person", _CAP, _DELTA_CAP, now=_KNOWN_ON)
+        shutil.copytree(self._home, self._kept)
+
+    def publish(self, dataset: Sequence[frozenset[str]], entropy: Entropy, terms: Mapping[str, Any]) -> Made:
+        """Put everything back as it was at first, write the dataset, publish, and read what came out."""
+        shutil.rmtree(self._home)
+        shutil.copytree(self._kept, self._home)
+        self._visits(dataset).write_csv(self._home / "visits.csv")
+        out = self._home / "release"
+        publish(
+            self._home / "visits.csv",
+            places=self._home / "places.csv",
+            dataset=_DATASET,
+            ledger=self._home / "ledger.db",
+            key=self._home / "key",
+            out=out,
+            known_on=_KNOWN_ON,
+            request_id="r-audit",
+            entropy=entropy,
+            **{"when": WHEN, **terms},
+        )
+        with open_ledger(self._home / "ledger.db") as ledger:
+            charged = _CAP - ledger.remaining(_DATASET).epsilon
+        files = {path.name: path.read_bytes() for path in sorted(out.iterdir())}
+        return Made(files=_without_chance(files), charged=charged)
+
+    def _visits(self, dataset: Sequence[frozenset[str]]) -> pl.DataFrame:
+        """Stays of an hour around noon; and somebody before and after, so that the file covers the time."""
+        stays = [(f"person {number}", place) for number, one in enumerate(dataset) for place in sorted(one)]
+        rows = [(person, place, 11, 13) for person, place in [*stays, ("steady", STEADY)]]
+        rows += [("early", STEADY, 1, 2), ("late", STEADY, 22, 23)]
+        return pl.DataFrame(
+            {
+                "person": [row[0] for row in rows],
+                "place": [row[1] for row in rows],
+                "start": [f"2021-06-03T{row[2]:02}:30:00+00:00" for row in rows],
+                "end": [f"2021-06-03T{row[3]:02}:30:00+00:00" for row in rows],
+            }
+        )
+
+
+def _without_chance(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The files without the ledger's reference, which is drawn by chance, and without what hashes it."""
+    record = json.loads(files["release.json"])
+    reference = record["ledger"]["reference"].encode()
+    record["files"] = {name: entry["bytes"] for name, entry in record["files"].items()}
+    signature = json.loads(files["signature.json"])
+    signature.update(signature="", manifest="")
+    read = {**files, "release.json": _text(record), "signature.json": _text(signature)}
+    return {name: data.replace(reference, b"REFERENCE") for name, data in read.items()}
+
+
+def _text(record: object) -> bytes:
+    return json.dumps(record, sort_keys=True, ensure_ascii=False).encode()
+
+
+@contextmanager
+def replaced(owner: Any, name: str, value: object) -> Iterator[None]:
+    """Put something else in the place of an attribute, for as long as the block lasts."""
+    before = getattr(owner, name)
+    setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        setattr(owner, name, before)
+
+
+@contextmanager
+def desk(places: Sequence[str], limits: Sequence[int]) -> Iterator[Desk]:
+    """A publisher in a directory of their own, which is gone afterwards."""
+    before = os.environ.get(STATE_VARIABLE)
+    with tempfile.TemporaryDirectory(prefix="safeside-audit-") as directory:
+        home = Path(directory).resolve()
+        # The second witness belongs to the desk and is put back with it.
+        os.environ[STATE_VARIABLE] = str(home / "desk" / "state")
+        try:
+            yield Desk(home, places, limits)
+        finally:
+            if before is None:
+                del os.environ[STATE_VARIABLE]
+            else:
+                os.environ[STATE_VARIABLE] = before
