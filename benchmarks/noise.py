@@ -1,10 +1,11 @@
-"""Noise for, and added to, a million counts: this sampler, NumPy's insecure one, OpenDP's exact one.
+"""Noise for, and added to, counts: the public mechanisms, NumPy's insecure draws, OpenDP's exact ones.
 
-    python -m benchmarks.noise [--json]
+    python -m benchmarks.noise [--json] [--part one|many|fresh|grid]
 
-The contestants take turns in one process, so that a slow moment of the machine falls on all of them. Ratios
-are of median times; best times are shown too. Tables are built before the clock starts; undecided draws
-are resolved while it runs. It ends with an error if a ratio is missed.
+From one count to a hundred million. Contestants take turns, so that a slow moment of the machine falls on all
+of them; ratios are of median times. In one process tables are built before the clock starts; in a fresh one
+the library's import and its tables are on the clock. It ends with an error if something that has to be
+reached is missed.
 """
 
 from __future__ import annotations
@@ -12,28 +13,70 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
+import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 
 import numpy as np
 
-from safeside.noise.entropy import system_entropy
-from safeside.noise.geometric import geometric, two_sided_geometric
+from safeside.mechanisms import AGeo, ALap, Laplace, TwoSidedGeometric
 
-COUNTS = 1_000_000
-TURNS = 60
+MOST_FOR_ONE = 15.0
+"""Microseconds that one count may take."""
+MOST_ON_A_GRID = 0.25
+"""Microseconds that one exact value may take: a hundredth of what handling them one by one took."""
+FRESH_COUNTS = 100_000_000
+FRESH_TURNS = 5
 OPENDP_COUNTS = 250_000
-OPENDP_TURNS = 3
-TARGETS = {"1": (3.0, 1000.0), "0.1": (3.0, 1000.0), "0.01": (2.0, 1000.0), "0.000001": (None, None)}
-"""For each epsilon at sensitivity 1: at least so many times as fast as NumPy, and as OpenDP."""
+OVER_NUMPY = {
+    10_000: {"1": 1.0, "0.1": 1.0, "0.01": 1.0, "0.001": 1.0, "0.000001": None},
+    1_000_000: {"1": 3.0, "0.1": 3.0, "0.01": 2.0, "0.001": None, "0.000001": None},
+    FRESH_COUNTS: {"1": 1.0, "0.01": 1.0, "0.000001": None},
+}
+"""For each number of counts and each epsilon: at least so many times as fast as NumPy, where anything is."""
+OVER_OPENDP = 1000.0
 
 Contestant = Callable[[], object]
 
 
-def take_turns(contestants: dict[str, Contestant], turns: int) -> dict[str, list[float]]:
-    """Seconds each contestant took in each of its turns; a first turn is not counted."""
+@dataclass(kw_only=True)
+class Row:
+    """One line of the table: microseconds for the whole vector, and the ratios that must be reached."""
+
+    what: str
+    epsilon: str
+    counts: int
+    micros: dict[str, float]
+    wanted: dict[str, float] = field(default_factory=dict)
+    """At least so many times as fast as the contestant named."""
+    at_most: float | None = None
+    """At most so many microseconds."""
+
+    @property
+    def met(self) -> bool:
+        within = self.at_most is None or self.micros["safeside"] <= self.at_most
+        return within and all(self.ratio(name) >= least for name, least in self.wanted.items())
+
+    def ratio(self, name: str) -> float:
+        """How many times as fast as this contestant."""
+        return self.micros[name] / self.micros["safeside"]
+
+    def __str__(self) -> str:
+        others = [name for name in self.micros if name != "safeside"]
+        shown = [f"{name} {self.micros[name]:,.1f} ({self.ratio(name):.2f} times)" for name in others]
+        limits = [f"at least {least:g} times {name}" for name, least in self.wanted.items()]
+        if self.at_most is not None:
+            limits.append(f"at most {self.at_most:g}")
+        verdict = f"{'met' if self.met else 'MISSED'}: {', '.join(limits)}" if limits else "no limit"
+        what = f"{self.what}, epsilon {self.epsilon}, {self.counts:,}:"
+        return f"{what:<58} safeside {self.micros['safeside']:,.1f}; {'; '.join(shown)}  [{verdict}]"
+
+
+def take_turns(contestants: dict[str, Contestant], turns: int) -> dict[str, float]:
+    """Median microseconds of each contestant's turns; a first turn is not counted."""
     seconds: dict[str, list[float]] = {name: [] for name in contestants}
     for turn in range(turns + 1):
         for name, act in contestants.items():
@@ -41,107 +84,147 @@ def take_turns(contestants: dict[str, Contestant], turns: int) -> dict[str, list
             act()
             if turn:
                 seconds[name].append(time.perf_counter() - begin)
-    return seconds
+    return {name: 1e6 * statistics.median(times) for name, times in seconds.items()}
 
 
-def insecure(epsilon: str, counts: np.ndarray) -> Contestant:
+def insecure(epsilon: str, counts: np.ndarray, *, both: bool = False) -> Contestant:
     """NumPy's geometric plus addition, in the cheapest form: in place and without the shift to start at 0."""
     generator = np.random.default_rng(1)
     p = -np.expm1(-float(epsilon))
 
     def act() -> object:
         noisy = generator.geometric(p, len(counts))
+        if both:
+            noisy -= generator.geometric(p, len(counts))
         noisy += counts
         return noisy
 
     return act
 
 
-def opendp(epsilon: str, counts: np.ndarray) -> Contestant:
-    """OpenDP's geometric mechanism on a vector; its input is made before the clock starts."""
+def opendp(kind: str, epsilon: str, counts: np.ndarray) -> Contestant:
+    """OpenDP's mechanism on a vector; its input is made before the clock starts."""
     import opendp.prelude as dp
 
     dp.enable_features("contrib")
-    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
-    mechanism = space >> dp.m.then_geometric(scale=1 / float(epsilon))
-    vector = counts.tolist()
+    number = "i64" if kind == "geometric" else "f64"
+    space = dp.vector_domain(dp.atom_domain(T=number, nan=False)), dp.l1_distance(T=number)
+    then = dp.m.then_geometric if kind == "geometric" else dp.m.then_laplace
+    mechanism = space >> then(scale=1 / float(epsilon))
+    vector = counts.tolist() if kind == "geometric" else counts.astype(float).tolist()
     return lambda: mechanism(vector)
 
 
-def measure(epsilon: str, counts: np.ndarray) -> dict[str, dict[str, float]]:
-    """Milliseconds for a million counts, median and best, for each contestant."""
-    rate, entropy = Fraction(epsilon), system_entropy()
-    one_sided, two_sided = geometric(rate), two_sided_geometric(rate)
-    seconds = take_turns(
-        {
-            "safeside": lambda: one_sided.add_to(counts, entropy),
-            "numpy": insecure(epsilon, counts),
-            "safeside two-sided": lambda: two_sided.add_to(counts, entropy),
-        },
-        TURNS,
+def one_count() -> Iterable[Row]:
+    """What a service that answers one question at a time meets."""
+    count = np.array([7])
+    for epsilon in ("1", "0.1", "0.000001"):
+        mechanism = AGeo(epsilon=epsilon)
+        micros = take_turns(
+            {
+                "safeside": lambda mechanism=mechanism: mechanism.release(count),
+                "numpy": insecure(epsilon, count),
+                "opendp": opendp("geometric", epsilon, count),
+            },
+            2000,
+        )
+        yield Row(what="AGeo", epsilon=epsilon, counts=1, micros=micros, at_most=MOST_FOR_ONE)
+
+
+def many_counts() -> Iterable[Row]:
+    """Vectors of ten thousand and of a million counts."""
+    for number, turns in ((10_000, 500), (1_000_000, 40)):
+        counts = np.random.default_rng(0).integers(0, 1000, number)
+        for epsilon, least in OVER_NUMPY[number].items():
+            wanted = {} if least is None else {"numpy": least}
+            if least is not None and number == 1_000_000:
+                wanted["opendp"] = OVER_OPENDP
+            micros = {**against_numpy(AGeo(epsilon=epsilon), epsilon, counts, turns), **slow(epsilon, counts)}
+            yield Row(what="AGeo", epsilon=epsilon, counts=number, micros=micros, wanted=wanted)
+            micros = against_numpy(TwoSidedGeometric(epsilon=epsilon), epsilon, counts, turns // 2)
+            yield Row(what="two-sided", epsilon=epsilon, counts=number, micros=micros)
+
+
+def against_numpy(
+    mechanism: AGeo | TwoSidedGeometric, epsilon: str, counts: np.ndarray, turns: int
+) -> dict[str, float]:
+    """The mechanism and NumPy's nearest to it."""
+    both = isinstance(mechanism, TwoSidedGeometric)
+    return take_turns(
+        {"safeside": lambda: mechanism.release(counts), "numpy": insecure(epsilon, counts, both=both)}, turns
     )
-    # OpenDP takes time in proportion to the length: a part of the vector is enough.
-    share = OPENDP_COUNTS / len(counts)
-    slow = take_turns({"opendp": opendp(epsilon, counts[:OPENDP_COUNTS])}, OPENDP_TURNS)
-    seconds["opendp"] = [t / share for t in slow["opendp"]]
-    return {
-        name: {"median_ms": 1e3 * statistics.median(times), "best_ms": 1e3 * min(times)}
-        for name, times in seconds.items()
-    }
 
 
-def row(epsilon: str, times: dict[str, dict[str, float]]) -> dict[str, object]:
-    """The ratios beside what they have to reach."""
-    ours = times["safeside"]["median_ms"]
-    over_numpy, over_opendp = times["numpy"]["median_ms"] / ours, times["opendp"]["median_ms"] / ours
-    want_numpy, want_opendp = TARGETS[epsilon]
-    met = over_numpy >= (want_numpy or 0) and over_opendp >= (want_opendp or 0)
-    return {
-        "epsilon": epsilon,
-        "counts": COUNTS,
-        "times": times,
-        "over_numpy": over_numpy,
-        "over_numpy_wanted": want_numpy,
-        "over_opendp": over_opendp,
-        "over_opendp_wanted": want_opendp,
-        "met": met,
-    }
+def slow(epsilon: str, counts: np.ndarray) -> dict[str, float]:
+    """OpenDP, which takes time in proportion to the length: a part of the vector is enough."""
+    part = counts[:OPENDP_COUNTS]
+    (micros,) = take_turns({"opendp": opendp("geometric", epsilon, part)}, 2).values()
+    return {"opendp": micros * len(counts) / len(part)}
 
 
-def show(result: dict[str, object]) -> str:
-    """One line of the table."""
-    times = result["times"]
-    columns = [f"{result['epsilon']:>9}"]
-    for name in ("safeside", "safeside two-sided", "numpy", "opendp"):
-        columns.append(f"{times[name]['median_ms']:>10.2f} {times[name]['best_ms']:>9.2f}")
-    for ratio in ("over_numpy", "over_opendp"):
-        wanted = result[f"{ratio}_wanted"]
-        columns.append(f"{result[ratio]:>8.1f} {'(any)' if wanted is None else f'(>= {wanted:g})':>9}")
-    return "  ".join([*columns, "met" if result["met"] else "MISSED"])
+def fresh_process() -> Iterable[Row]:
+    """A hundred million counts in a process of its own: memory is new, nothing is warm, no table is built."""
+    for epsilon, least in OVER_NUMPY[FRESH_COUNTS].items():
+        seconds: dict[str, list[float]] = {"safeside": [], "numpy": []}
+        for _ in range(FRESH_TURNS):
+            for name, took in seconds.items():
+                command = [sys.executable, "-m", "benchmarks._fresh_noise", name, epsilon, str(FRESH_COUNTS)]
+                done = subprocess.run(command, check=True, capture_output=True, text=True)
+                took.append(float(done.stdout))
+        yield Row(
+            what="AGeo, fresh process",
+            epsilon=epsilon,
+            counts=FRESH_COUNTS,
+            micros={name: 1e6 * statistics.median(took) for name, took in seconds.items()},
+            wanted={} if least is None else {"numpy": least},
+        )
+
+
+def on_a_grid() -> Iterable[Row]:
+    """Exact values with exponential and Laplace noise on a grid of 1/1024: counts, and sums of cents."""
+    number = 10_000
+    counts = np.random.default_rng(0).integers(0, 1000, number)
+    cents = [Fraction(int(count), 100) for count in counts]
+    generator = np.random.default_rng(1)
+    for kind, draw in ((ALap, generator.exponential), (Laplace, generator.laplace)):
+        mechanism = kind(epsilon=1, grid="1/1024")
+        contestants = {
+            "safeside": lambda mechanism=mechanism: mechanism.release(counts),
+            "numpy": lambda draw=draw: draw(size=number) + counts,
+            "safeside, fractions": lambda mechanism=mechanism: mechanism.release(cents),
+        }
+        micros = take_turns(contestants, 200)
+        yield Row(
+            what=kind.__name__,
+            epsilon="1",
+            counts=number,
+            micros={**micros, **take_turns({"opendp": opendp("laplace", "1", counts)}, 3)},
+            at_most=MOST_ON_A_GRID * number,
+        )
+
+
+PARTS = {"one": one_count, "many": many_counts, "fresh": fresh_process, "grid": on_a_grid}
 
 
 def main() -> int:
-    """1 if a ratio was missed."""
-    parser = argparse.ArgumentParser(description="Noise for and added to a million counts.")
+    """1 if something that has to be reached was missed."""
+    parser = argparse.ArgumentParser(description="Noise for and added to counts.")
     parser.add_argument("--json", action="store_true", help="print the measurements as JSON")
-    as_json = parser.parse_args().json
-    counts = np.random.default_rng(0).integers(0, 1000, COUNTS)
-    results = []
-    if not as_json:
-        names = ("safeside", "two-sided", "numpy", "opendp")
-        print(f"noise for and added to {COUNTS:,} counts, milliseconds (median, best)")
-        print(
-            "  epsilon  "
-            + "  ".join(f"{name:>20}" for name in names)
-            + f"{'over numpy':>20}{'over opendp':>20}"
-        )
-    for epsilon in TARGETS:
-        results.append(row(epsilon, measure(epsilon, counts)))
-        if not as_json:
-            print(show(results[-1]), flush=True)
-    if as_json:
-        print(json.dumps(results, indent=2))
-    return 0 if all(result["met"] for result in results) else 1
+    parser.add_argument("--part", choices=list(PARTS), help="measure one part only")
+    options = parser.parse_args()
+    rows = []
+    if not options.json:
+        print("median microseconds for the whole vector, and how many times as fast as each other contestant")
+    for name, part in PARTS.items():
+        if options.part not in (None, name):
+            continue
+        for row in part():
+            rows.append(row)
+            if not options.json:
+                print(row, flush=True)
+    if options.json:
+        print(json.dumps([{**asdict(row), "met": row.met} for row in rows], indent=2))
+    return 0 if all(row.met for row in rows) else 1
 
 
 if __name__ == "__main__":

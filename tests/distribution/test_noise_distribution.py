@@ -58,7 +58,7 @@ def improbability(draws: Draws, below: Below, low: int | None, high: int | None)
     assert draws.max() < last
     everywhere = range(first + 1, last)
     places = {min(bisect_left(everywhere, share, key=below), len(everywhere) - 1) for share in SHARES}
-    edges = [everywhere[i] for i in sorted(places) if 1 - below(everywhere[i]) > 20 / DRAWS]
+    edges = [everywhere[i] for i in sorted(places) if 1 - below(everywhere[i]) > 20 / len(draws)]
     seen = np.histogram(draws, [first, *edges, last])[0]
     expected = np.diff([0.0, *map(below, edges), 1.0]) * len(draws)
     assert expected.min() > 5
@@ -74,6 +74,13 @@ def test_one_sided(rate: Fraction) -> None:
     below = one_sided_below(rate)
     assert improbability(geometric_draws(rate, simulated_entropy(1)), below, 0, None) > RARE
     assert improbability(geometric_draws(rate, system_entropy()), below, 0, None) > NEVER
+
+
+@pytest.mark.parametrize("rate", [Fraction(1), Fraction("0.001")])
+def test_one_sided_drawn_one_at_a_time(rate: Fraction) -> None:
+    noise, source = geometric(rate), simulated_entropy(8)
+    draws = np.concatenate([noise.draw(1, source) for _ in range(DRAWS // 10)])
+    assert improbability(draws, one_sided_below(rate), 0, None) > RARE
 
 
 @pytest.mark.parametrize("rate", RATES)

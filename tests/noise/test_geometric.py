@@ -90,6 +90,16 @@ def test_counts_of_any_shape(shape: tuple[int, ...]) -> None:
     assert geometric(1).add_to(np.zeros(shape, np.int64), system_entropy()).shape == shape
 
 
+@pytest.mark.parametrize("noise", KINDS)
+@pytest.mark.parametrize("sign", [1, -1])
+def test_one_count_gets_what_would_have_been_drawn(noise: Noise, sign: int) -> None:
+    for seed in range(50):
+        count = np.array([[seed]])
+        noisy = noise.add_to(count, simulated_entropy(seed), sign)
+        assert noisy.tolist() == [[seed + sign * noise.draw(1, simulated_entropy(seed)).item()]]
+        assert count.item() == seed
+
+
 class Counted:
     """System entropy that remembers how much was asked for at a time."""
 

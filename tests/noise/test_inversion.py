@@ -116,6 +116,16 @@ def test_the_first_16_bits_are_kept() -> None:
             assert drawn.tolist() == [sum(floor < word for floor in expected)]
 
 
+@pytest.mark.parametrize(("rate", "size"), LEVELS)
+def test_a_single_draw_is_what_an_array_of_one_is(rate: Fraction, size: int | None) -> None:
+    """Whatever the first 16 bits, decided or not: the same value from the same bits."""
+    part = sampler(rate, size)
+    undecided = np.flatnonzero(part.table == UNDECIDED)[:-1].tolist()
+    for cell in [*range(0, CELLS, 97), *undecided[:40]]:
+        word = cell << 48 | 0x5A5A5A5A5A5A
+        assert part.one(Script(word, 64)) == part.draw(1, Script(word, 64)).item()
+
+
 def test_a_tail_beyond_64_bits_is_drawn_exactly() -> None:
     """At rate 50 any noise at all has probability 2^-72: seventy-three ones are needed to see a 1."""
     part = sampler(Fraction(50), None)

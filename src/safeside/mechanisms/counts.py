@@ -51,7 +51,7 @@ def thresholds_for(number: int, at_most: ArrayLike, *, name: str = "at_most") ->
             f"{name} has {array.size} values for {number} places.",
             f"Give {name} once for all places, or once for each place in the same order.",
         )
-    if int(array.min()) < 0 or int(array.max()) > MOST_PEOPLE:
+    if not ordinary(array) and (int(array.min()) < 0 or int(array.max()) > MOST_PEOPLE):
         raise BadNumber(
             f"{name} is negative or above 2^62.", f"Give {name} as numbers of people, each 0 or more."
         )

@@ -229,7 +229,7 @@ class SparseQueries:
 
     def _in_turn(self, counts: Integers, limits: Integers, moves: Integers, entropy: Entropy) -> Ran:
         answers = np.zeros(counts.size, dtype=np.int8)
-        values = np.full(counts.size, NO_VALUE, dtype=np.int64)
+        values = np.empty(counts.size, dtype=np.int64)
         start, left, size = 0, self.alarms, _FIRST_BLOCK
         while start < counts.size and left:
             block = slice(start, start + size)
@@ -245,6 +245,7 @@ class SparseQueries:
             # -1 is all ones: "or" with it hides a quiet query's noise, without a branch for each query.
             np.bitwise_or(noisy, np.subtract(loud, 1, dtype=np.int64), out=values[start:end])
             start, left, size = end, left - heard, _BLOCK
+        values[start:] = NO_VALUE
         return answers, values, start
 
     def _chosen(
@@ -285,7 +286,7 @@ class SparseQueries:
         return noisy if self.steps == 1 else Fraction(noisy, self.steps)
 
     def _require_fit(self, counts: Integers, limits: Integers, moves: Integers) -> None:
-        if int(moves.min()) < 1:
+        if int((moves[:1] if moves.strides == (0,) else moves).min()) < 1:
             raise BadNumber("A sensitivity is 0.", "Give each query a sensitivity of at least 1.")
         if self.steps > 1 and (max(int(counts.max()), int(limits.max())) + 1) * self.steps > MOST_PEOPLE:
             raise BadCounts(

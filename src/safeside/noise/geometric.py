@@ -71,7 +71,11 @@ class Noise:
     def _fill(
         self, source: NDArray[np.int64], target: NDArray[np.int64], entropy: Entropy, sign: int
     ) -> None:
-        """A chunk at a time, all parts of a chunk while it is in cache."""
+        """A chunk at a time, all parts of a chunk while it is in cache; a single draw without arrays."""
+        if len(source) == 1:
+            drawn = sum(part_sign * part.one(entropy) for part_sign, part in self.parts)
+            target[0] = source.item() + sign * drawn
+            return
         size = CHUNK // len(self.parts)
         for start in range(0, len(source), size):
             chunk, out = source[start : start + size], target[start : start + size]
@@ -146,7 +150,8 @@ def require_rate(value: Number) -> Fraction:
 
 def ordinary(numbers: NDArray[np.integer]) -> bool:
     """Whether all are at least 0 and below 2^62: one pass, over the bits that any of them has."""
-    return 0 <= int(np.bitwise_or.reduce(numbers, axis=None)) < LARGEST
+    bits = numbers.item() if numbers.size == 1 else int(np.bitwise_or.reduce(numbers, axis=None))
+    return 0 <= bits < LARGEST
 
 
 def _checked(counts: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -68,6 +68,14 @@ class Inversion:
             drawn[undecided] = self.values(words, entropy) * self._step
         return drawn
 
+    def one(self, entropy: Entropy) -> int:
+        """One draw (times the step): what `extend` does, without arrays where the table decides."""
+        prefix = entropy.bits(16)
+        found = self.table.item(prefix)
+        if found == UNDECIDED:
+            return int(self.extend(np.array([prefix], np.uint16), entropy)[0])
+        return found
+
     def values(self, words: NDArray[np.uint64], entropy: Entropy) -> NDArray[np.int64]:
         """The value for each U that begins with these 64 bits."""
         floors, ceilings = self.bounds
