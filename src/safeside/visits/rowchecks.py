@@ -15,7 +15,7 @@ from typing import Final
 import narwhals as nw
 import numpy as np
 
-from safeside.visits.clocks import AFTER_1970, Epoch, LocalStamps, Stamps, implausible, unit_mistaken
+from safeside.visits.clocks import AFTER_1970, LocalStamps, implausible, unit_mistaken
 from safeside.visits.format import When
 from safeside.visits.format import Where as Form
 from safeside.visits.ids import missing, placeholder, rounded
@@ -23,7 +23,7 @@ from safeside.visits.places import Places
 from safeside.visits.report import Doubt, article
 from safeside.visits.sources import Source
 from safeside.visits.texttimes import NAIVE_LOOK, text_of
-from safeside.visits.window import LATEST, Window
+from safeside.visits.window import Window
 
 _TRUST: Final = (
     "Correct the rows or the mapping, or declare that they are right as they are (--trust-coordinates)."
@@ -104,24 +104,6 @@ def near(source: Source, window: Window) -> nw.Expr:
     before, after = source.declared.reach
     clock, time = source.clocks["time"], nw.col("time")
     return clock.since(time, window.start - before) & clock.at_or_before(time, window.end + after)
-
-
-def elsewhere(source: Source, window: Window) -> nw.Expr | None:
-    """Whether a stay surely does not touch the window, and no check of times has anything to say of it.
-
-    Asked in as few comparisons as can be, so that some rows of which that is true are not told; but never is
-    it said of a row that counts or is doubtful. None where there is no such short way.
-    """
-    if source.roles.when is not When.STAYS or source.roles.movement:
-        return None
-    clock = source.clocks["start"]
-    if source.types["start"] != source.types["end"] or not isinstance(clock, Epoch | Stamps):
-        return None
-    start, end = nw.col("start"), nw.col("end")
-    # It ends no earlier than it starts: so not in 1970 either, and if before the window, it also began there.
-    plausible = clock.since(start, AFTER_1970) & clock.before(start, LATEST) & (end >= start)
-    told = plausible & (~_begun(source, "start", window) | ~clock.since(end, window.start))
-    return told.fill_null(value=False)
 
 
 def _begun(source: Source, role: str, window: Window) -> nw.Expr:

@@ -34,7 +34,6 @@ from safeside.visits.rowchecks import (
     doubtful,
     doubtful_if_counted,
     doubtful_in_window,
-    elsewhere,
     near,
     row_checks,
     stayed,
@@ -42,7 +41,6 @@ from safeside.visits.rowchecks import (
 )
 from safeside.visits.sources import Frame, Source
 from safeside.visits.spark import in_few_calls
-from safeside.visits.sparksql import choose
 from safeside.visits.stays import detect_stays
 from safeside.visits.window import Window
 
@@ -84,18 +82,8 @@ def pairs(source: Source, places: Places, window: Window, progress: Progress) ->
         inside = inside & stayed(source)
     frame = source.frame
     placed = source.roles.where is Form.PLACES
-    if source.engine == "pyspark" and placed and not last_only:
-        place = nw.when(sure).then(nw.col("place")).alias("place")
-        said = choose(frame, inside | doubt, nw.col("person"), place)
-        if said is not None:
-            return said
-    far = elsewhere(source, window) if source.engine == "polars" else None
-    if far is not None:
-        # A few questions of every row while a file is read, and all of them of the few rows that are left.
-        frame = frame.filter(~far)
-    if far is not None or source.engine != "polars":
-        # As a column: Polars would else ask it along with the few, and others anew wherever it is used; on
-        # Spark, asking takes longest.
+    if source.engine != "polars":
+        # As a column: others would else ask it anew wherever it is used; on Spark, asking takes longest.
         frame = frame.with_columns(doubt.alias("doubtful"))
         doubt = nw.col("doubtful")
         sure = ~(doubt | doubtful_if_counted(checks))
