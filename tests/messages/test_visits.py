@@ -62,7 +62,8 @@ def test_every_note(tmp_path: Path) -> None:
         "columns not used: colour.",
         "Nothing, unless one of them says which rows should not count.",
     ]
-    assert notes(tmp_path, (HEADER + GOOD)[:-1], rows=1) == [
+    quoted = (HEADER + GOOD)[:-1].replace("2024-03-03T11:00:00Z", '"2024-03-03T11:00:00Z"')
+    assert notes(tmp_path, quoted, rows=1) == [
         "the last line of visits.csv does not end, so the file may have been cut off;"
         " the declared number of rows agrees.",
         "Nothing.",

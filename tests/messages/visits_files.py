@@ -11,7 +11,7 @@ from tests.visits.making import DAY, places, table
 from tests.visits.plain import Stay
 
 from safeside.errors import BadFile, BadQuestion
-from safeside.visits import count_visits, read_places
+from safeside.visits import Manifest, count_visits, read_places
 from safeside.visits.sources import lost_again
 
 
@@ -39,6 +39,11 @@ def old_times(folder: Path) -> object:
     return count_visits(path, places(), DAY)
 
 
+def whole_in_number(folder: Path) -> object:
+    (folder / "visits.csv").write_text((HEADER + GOOD)[:-1])
+    return count_visits(folder / "visits.csv", places(), DAY, manifest=Manifest(rows=1))
+
+
 def listed(content: str) -> Act:
     def act(folder: Path) -> object:
         (folder / "places.csv").write_text(content)
@@ -47,7 +52,19 @@ def listed(content: str) -> Act:
     return act
 
 
+def name_and_pattern(folder: Path) -> object:
+    for name in ("v*.csv", "v1.csv"):
+        (folder / name).write_text(HEADER + GOOD)
+    return count_visits(folder / "v*.csv", places(), DAY)
+
+
 SAID: Said = {
+    "a name and a pattern": (
+        name_and_pattern,
+        BadQuestion,
+        "v*.csv is the name of a file and a pattern that others match.",
+        "Give '{folder}/v[*].csv' for that file alone; for all of them, their folder or each by its name.",
+    ),
     # Files
     "no file": (
         lambda folder: count_visits(folder / "visits.csv", places(), DAY),
@@ -116,10 +133,10 @@ SAID: Said = {
         "The columns of b.csv differ from those of a.csv.",
         "Write all files with the same columns in the same order.",
     ),
-    "a column without a name": (
-        written("person,place,start,end,\n" + GOOD.replace("\n", ",\n")),
+    "columns without a name": (
+        written("person,place,start,end,,\n" + GOOD.replace("\n", ",,\n")),
         BadFile,
-        "visits.csv has a column without a name, or two of the same name.",
+        "visits.csv has two columns of the same name, or several without one.",
         "Give every column a name of its own in the first line.",
     ),
     "no names": (
@@ -223,13 +240,27 @@ SAID: Said = {
         written(HEADER, timezone="UTC"),
         BadFile,
         "Visits.csv has no rows.",
-        "Export the file again, leave it out, or declare that there are no rows (--expect-rows 0).",
+        "Export the file again, leave it out, or declare how many rows there are in all files"
+        " (--expect-rows).",
     ),
     "no end of the line": (
         written((HEADER + GOOD)[:-1]),
         BadFile,
+        "Column end: the last line of visits.csv does not end, so the file may have been cut off.",
+        "Export the file again, or, if it is whole, end its last line with a line break.",
+    ),
+    "no end of the line after a quote": (
+        written((HEADER + GOOD)[:-1].replace("2024-03-03T11:00:00Z", '"2024-03-03T11:00:00Z"')),
+        BadFile,
         "The last line of visits.csv does not end, so the file may have been cut off.",
         "Export it again, or, if it is whole, declare the number of rows in all files (--expect-rows).",
+    ),
+    "a field that may be cut off": (
+        whole_in_number,
+        BadFile,
+        "Column end: the last line of visits.csv does not end, so the file may have been cut off;"
+        " the declared number of rows agrees, but its last field may be cut off.",
+        "Export the file again, or, if it is whole, end its last line with a line break.",
     ),
     "bytes": (
         written((HEADER + GOOD).encode() + b"\xff"),
@@ -262,7 +293,8 @@ SAID: Said = {
         written(HEADER + GOOD.replace("ana", 'a"n"a')),
         BadFile,
         "A quote where none can stand, or one that is never closed; first at visits.csv line 2.",
-        "Export the file again with every quote inside a field doubled.",
+        "Export the file again with every quote inside a field doubled; or, if no field is written in quotes,"
+        " say so (--no-quotes).",
     ),
     "a line break in quotes": (
         written(HEADER + GOOD + GOOD.replace("ana", '"an\na"')),

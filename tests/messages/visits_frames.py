@@ -162,8 +162,8 @@ SAID: Said = {
     "a zone in letters": (
         timed("x", time_format="%Y-%m-%dT%H:%MZ", timezone="Asia/Tokyo"),
         BadQuestion,
-        "The time format '%Y-%m-%dT%H:%MZ' ends in a zone, which would be read as mere letters.",
-        "Write %z in place of Z or an offset; after times of UTC, declare --timezone UTC.",
+        "The time format '%Y-%m-%dT%H:%MZ' has a zone in it, which would be read as mere letters.",
+        "Write %z in place of Z or an offset; or declare the zone that it names (--timezone UTC).",
     ),
     "half a time": (
         timed("x", time_format="%Y-%m-%d %H", timezone="UTC"),

@@ -137,8 +137,15 @@ SAID: Said = {
     "cells": (
         lambda _: VisitFormat(h3_resolution=3),
         NoRoom,
-        "H3 cells of resolution 3 and 1 rings are no venues.",
-        "Declare a resolution from 8 to 15 and at most 10 rings.",
+        "H3 cells of resolution 3 with rings around them (1) are no venues.",
+        "Declare a resolution from 9 to 15 (--h3 11); rings: 2 at most around cells of resolution 9,"
+        " 8 of 10, 10 of smaller ones, and none of 8.",
+    ),
+    "a role without a column": (
+        lambda _: VisitFormat(columns="person=,time=seen"),
+        BadQuestion,
+        "The role person is given no column.",
+        "Write person=COLUMN; accuracy and state may be left without one.",
     ),
     "a stay": (
         lambda _: StayRule(minutes=0, longest_gap="1h"),

@@ -161,7 +161,8 @@ SAID: Said = {
         written("person,place,time,state\nana,bar,2024-03-03T10:00:00Z,PAUSE\n", hold="1h"),
         BadFile,
         "Column state: a state other than STAY and MOVE (1 row); first at visits.csv line 2.",
-        "Declare every state that means staying or moving.",
+        "Declare every state that means staying or moving; or, if the column is something else, that there"
+        " is none (--columns state=).",
     ),
     "no number": (
         fix("ben,x,139.7"),

@@ -204,7 +204,7 @@ CASES = {
         "place",
         HELD,
     ),
-    "cut off in a field": Case(Doubt.CUT_OFF, rows(GOOD, ALSO)[:-1], rows(GOOD, ALSO), 0),
+    "cut off in a field": Case(Doubt.CUT_OFF, rows(GOOD, ALSO)[:-1], rows(GOOD, ALSO), 0, "end"),
     "cut off in a line": Case(Doubt.FIELDS, rows(GOOD, ALSO)[:-25], rows(GOOD, ALSO), 3),
     "another encoding": Case(
         Doubt.ENCODING,

@@ -49,6 +49,14 @@ LongestGap = Annotated[
 Separator = Annotated[
     str, typer.Option(help="Of the fields in CSV files: one character, or tab.", rich_help_panel=PANEL)
 ]
+NoQuotes = Annotated[
+    bool,
+    typer.Option(
+        "--no-quotes",
+        help="No field of the CSV files is written in quotes: a quote is a letter like any other.",
+        rich_help_panel=PANEL,
+    ),
+]
 ExcludeUnknown = Annotated[
     bool,
     typer.Option(
@@ -115,6 +123,7 @@ def declared(
     stays_at_least: StayMinutes = None,
     longest_gap: LongestGap = None,
     separator: Separator = ",",
+    no_quotes: NoQuotes = False,
     trust_ids: TrustIds = False,
     trust_times: TrustTimes = False,
     trust_places: TrustPlaces = False,
@@ -131,6 +140,7 @@ def declared(
         h3_resolution=h3,
         at_least=_stay_rule(stays_at_least, longest_gap),
         separator=separator,
+        no_quotes=no_quotes,
         trust_ids=trust_ids,
         trust_times=trust_times,
         trust_places=trust_places,

@@ -18,7 +18,7 @@ from safeside.errors import BadQuestion
 from safeside.progress import Progress, quiet
 from safeside.visits.covering import require_gaps
 from safeside.visits.engines import collect
-from safeside.visits.files import Fingerprint
+from safeside.visits.files import END_IT, Fingerprint
 from safeside.visits.format import Manifest, VisitFormat, When
 from safeside.visits.format import Where as Form
 from safeside.visits.geography import coordinates
@@ -207,15 +207,17 @@ def whole_input(source: Source, known: Manifest, progress: Progress) -> tuple[in
 
 def settle(source: Source, known: Manifest) -> list[Finding]:
     """What was found in the files, less what the declared number of rows answers."""
-    if known.rows is None:
+    if known.rows is None or known.rows != source.rows:
         return list(source.findings)
-    answered = {*SETTLED_BY_ROWS} | ({Doubt.NO_ROWS} if known.rows == 0 else set())
-    return [
-        replace(f, reason=f"{f.reason}; the declared number of rows agrees", do="Nothing.", stops=False)
-        if f.doubt in answered and source.rows == known.rows
-        else f
-        for f in source.findings
-    ]
+    return [_settled(f, source) if f.doubt in SETTLED_BY_ROWS else f for f in source.findings]
+
+
+def _settled(found: Finding, source: Source) -> Finding:
+    """What is left of a doubt once the number of rows is right: the very last field may be cut off."""
+    agrees = f"{found.reason}; the declared number of rows agrees"
+    if found.doubt is Doubt.CUT_OFF and found.column in source.roles.columns.values():
+        return replace(found, reason=f"{agrees}, but its last field may be cut off", do=END_IT)
+    return replace(found, column="", reason=agrees, do="Nothing.", stops=False)
 
 
 def disagreements(source: Source, known: Manifest, rows: int | None, people: int | None) -> list[Finding]:

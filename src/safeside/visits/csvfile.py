@@ -48,6 +48,9 @@ class TextFile:
     columns: tuple[str, ...]
     records: int
     ended: bool
+    """Whether the last line ends."""
+    closed: bool
+    """Whether the last field surely does: its line ends, or it ends with a quote."""
     findings: tuple[Finding, ...]
 
 
@@ -56,6 +59,8 @@ class _Tally:
     """Carried from one chunk to the next."""
 
     separator: int
+    quotes: bool
+    """Whether fields may stand in quotes."""
     records: int = 0
     """That have ended, the header among them."""
     separators: int = 0
@@ -106,12 +111,13 @@ def inspect_text(
     *,
     feed: Callable[[bytes], object] | None = None,
     progress: Progress,
+    quotes: bool = True,
 ) -> TextFile:
     """Read a CSV file's bytes once; `feed` is given each chunk, so that a fingerprint costs no second
-    reading.
+    reading. Without `quotes`, a quote is a letter like any other.
     """
     size = path.stat().st_size
-    tally = _Tally(separator=ord(separator))
+    tally = _Tally(separator=ord(separator), quotes=quotes)
     decoder = codecs.getincrementaldecoder("utf-8")("strict")
     with path.open("rb") as stream:
         head = stream.read(8)
@@ -127,7 +133,7 @@ def inspect_text(
             _look(chunk, tally)
             progress(stream.tell() / size if size else None, f"Reading {path.name}")
     if refused:
-        return TextFile(path=path, columns=(), records=0, ended=True, findings=refused)
+        return TextFile(path=path, columns=(), records=0, ended=True, closed=True, findings=refused)
     if Doubt.ENCODING not in tally.wrong and decoder.getstate()[0]:
         tally.flag(Doubt.ENCODING, [tally.lines + 1])
     return _conclude(path, separator, head, tally)
@@ -177,7 +183,7 @@ def _look(chunk: bytes, tally: _Tally) -> None:
     padded = np.concatenate([np.array([tally.before_last, tally.last], dtype=np.uint8), bytes_])
     newlines, marks = np.flatnonzero(bytes_ == _NEWLINE), np.flatnonzero(bytes_ == tally.separator)
     returns = np.flatnonzero(bytes_ == _RETURN) if b"\r" in chunk else np.zeros(0, dtype=np.intp)
-    if tally.inside_quotes or b'"' in chunk or tally.last == _QUOTE:
+    if tally.quotes and (tally.inside_quotes or b'"' in chunk or tally.last == _QUOTE):
         quotes = bytes_ == _QUOTE
         # For every byte that is no quote itself, whether it stands inside quotes.
         inside = np.bitwise_xor.accumulate(quotes.view(np.uint8)) ^ np.uint8(tally.inside_quotes) == 1
@@ -237,7 +243,7 @@ def _conclude(path: Path, separator: str, head: bytes, tally: _Tally) -> TextFil
     tally.flag(Doubt.QUOTES, [tally.began] if tally.inside_quotes else [])
     tally.flag(Doubt.LINE_ENDS, [tally.lines + 1] if tally.last == _RETURN else [])
     records = tally.records + (not ended)
-    columns = () if Doubt.ENCODING in tally.wrong else _header(path, separator)
+    columns = () if Doubt.ENCODING in tally.wrong else _header(path, separator, quotes=tally.quotes)
     if not ended and tally.fields not in (None, tally.separators):
         tally.flag(Doubt.FIELDS, [tally.began])
     if {Doubt.QUOTES, Doubt.BLANK_LINE} & set(tally.wrong):
@@ -249,13 +255,22 @@ def _conclude(path: Path, separator: str, head: bytes, tally: _Tally) -> TextFil
         reason = f"{path.name} begins with a byte order mark, which was skipped"
         do = "Nothing, or save the file as UTF-8 without one."
         findings.append(Finding(doubt=Doubt.BYTE_ORDER_MARK, reason=reason, do=do, stops=False))
-    return TextFile(path=path, columns=columns, records=records - 1, ended=ended, findings=tuple(findings))
+    return TextFile(
+        path=path,
+        columns=columns,
+        records=records - 1,
+        ended=ended,
+        closed=ended or (tally.quotes and tally.last == _QUOTE),
+        findings=tuple(findings),
+    )
 
 
-def _header(path: Path, separator: str) -> tuple[str, ...]:
+def _header(path: Path, separator: str, *, quotes: bool) -> tuple[str, ...]:
     """The names in the first line; where it ends inside quotes, the last of them has the line break in it."""
     with path.open("rb") as stream:
         first = stream.readline().removeprefix(_BOM).decode("utf-8", "replace")
+    if not quotes:
+        return tuple(first.rstrip("\r\n").split(separator))
     try:
         return tuple(next(csv.reader(io.StringIO(first, newline=""), delimiter=separator), ()))
     except csv.Error:
@@ -278,7 +293,8 @@ _DO: Final = {
     Doubt.BYTE_ORDER_MARK: "Give the files separately, each with its own header.",
     Doubt.BLANK_LINE: "Delete blank lines, or export the file again.",
     Doubt.LINE_ENDS: "Save the file with ordinary line ends (LF or CRLF).",
-    Doubt.QUOTES: "Export the file again with every quote inside a field doubled.",
+    Doubt.QUOTES: "Export the file again with every quote inside a field doubled; or, if no field is written"
+    " in quotes, say so (--no-quotes).",
     Doubt.LINE_BREAK: "Take the line breaks out of the fields; or, if they belong there, declare how many"
     " rows there are in all files, from where they were exported (--expect-rows).",
     Doubt.FIELDS: "Export the file again; a short last line means that it was cut off.",

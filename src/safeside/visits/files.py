@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import shlex
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -14,11 +14,13 @@ import polars as pl
 from safeside.errors import BadFile, BadQuestion
 from safeside.progress import Progress
 from safeside.visits.csvfile import CHUNK, TextFile, inspect_text
-from safeside.visits.footer import old_times
+from safeside.visits.footer import OldTimes, old_times
 from safeside.visits.report import LEGIBLE, Doubt, Finding
 from safeside.visits.whichfiles import TABLE, TEXT, Found, find_files, unopened
 
 _MAGIC: Final = b"PAR1"
+_WRITTEN_ALL: Final = "_SUCCESS"
+END_IT: Final = "Export the file again, or, if it is whole, end its last line with a line break."
 
 
 class Fingerprint:
@@ -61,8 +63,12 @@ class Opened:
     found: Found
     text: bool
     separator: str
+    quotes: bool
+    empty: frozenset[Path]
+    """Files without so much as a header."""
     columns: tuple[str, ...]
     types: tuple[dict[str, pl.DataType], ...]
+    old: tuple[OldTimes, ...]
     rows: int
     findings: tuple[Finding, ...]
     fingerprint: str | None
@@ -72,23 +78,37 @@ class Opened:
         """The files, in order."""
         return self.found.paths
 
+    @property
+    def filled(self) -> tuple[Path, ...]:
+        """The files that have a header at least."""
+        return tuple(path for path in self.paths if path not in self.empty)
+
     def scan(self, only: Path | None = None) -> pl.LazyFrame:
         """The rows of all files, or of one, not yet read."""
-        paths = list(self.paths) if only is None else [only]
+        paths = list(self.filled) if only is None else [only]
         if self.text:
             return pl.scan_csv(
-                paths, separator=self.separator, infer_schema=False, truncate_ragged_lines=False, glob=False
+                paths,
+                separator=self.separator,
+                quote_char='"' if self.quotes else None,
+                infer_schema=False,
+                truncate_ragged_lines=False,
+                glob=False,
             )
         # No row group is skipped on the word of its statistics: whoever wrote them may have been wrong.
-        return pl.scan_parquet(
+        rows = pl.scan_parquet(
             paths, use_statistics=False, glob=False, hive_partitioning=False, extra_columns="ignore"
         )
+        utc = [column for column in self.columns if column in self.old[0].utc and self._naive(column)]
+        return rows.with_columns(pl.col(utc).dt.replace_time_zone("UTC")) if utc else rows
 
     def require_same_types(self, columns: Iterable[str]) -> None:
         """Refuse tables that hold the same column in different ways."""
-        for path, types in zip(self.paths, self.types, strict=False):
-            for column in columns:
-                if types.get(column) != self.types[0][column]:
+        chosen = list(columns)
+        for path, types, old in zip(self.paths, self.types, self.old, strict=False):
+            for column in chosen:
+                same = (column in old.utc) == (column in self.old[0].utc)
+                if types.get(column) != self.types[0][column] or not same:
                     raise BadFile(
                         f"Column {column} of {path.name} is missing, or of another type than before.",
                         "Write all files with the same columns and types.",
@@ -96,12 +116,11 @@ class Opened:
 
     def old_times(self, columns: Iterable[str]) -> list[str]:
         """Which of these columns hold times of the old kind, that does not say whose clock it shows."""
-        naive = [column for column in columns if self.types and self.types[0][column] == pl.Datetime("ns")]
-        try:
-            old = {name for path in self.paths for name in old_times(path)} if naive else set[str]()
-        except EOFError:
-            raise _damaged(self.paths[0]) from None
-        return [column for column in naive if column in old]
+        old = {name for each in self.old for name in each.nobody_knows}
+        return [column for column in columns if column in old and self._naive(column)]
+
+    def _naive(self, column: str) -> bool:
+        return getattr(self.types[0][column], "time_zone", None) is None
 
     @property
     def illegible(self) -> list[Finding]:
@@ -114,7 +133,12 @@ class Opened:
 
 
 def open_files(
-    visits: str | Path | Iterable[str | Path], separator: str, fingerprint: Fingerprint, progress: Progress
+    visits: str | Path | Iterable[str | Path],
+    separator: str,
+    fingerprint: Fingerprint,
+    progress: Progress,
+    *,
+    quotes: bool = True,
 ) -> Opened:
     """Look at every file once, and open them all."""
     try:
@@ -122,8 +146,9 @@ def open_files(
         kinds = {_is_text(path) for path in found.paths}
         if len(kinds) > 1:
             raise BadQuestion("Some of the files are text and some are Parquet.", "Give files of one kind.")
-        open_ = _open_text if kinds == {True} else _open_tables
-        return open_(found, separator, fingerprint, progress)
+        if kinds == {True}:
+            return _open_text(found, separator, fingerprint, progress, quotes=quotes)
+        return _open_tables(found, separator, fingerprint, progress)
     except OSError as error:
         unopened(error)
 
@@ -149,17 +174,22 @@ def _is_text(path: Path) -> bool:
         return stream.read(4) != _MAGIC
 
 
-def _open_text(found: Found, separator: str, fingerprint: Fingerprint, progress: Progress) -> Opened:
+def _open_text(
+    found: Found, separator: str, fingerprint: Fingerprint, progress: Progress, *, quotes: bool
+) -> Opened:
     looked: list[TextFile] = []
     for path, stamp in zip(found.paths, found.stamps, strict=True):
         fingerprint.file(stamp.size)
-        looked.append(inspect_text(path, separator, feed=fingerprint.feed, progress=progress))
-    findings = [finding for each in looked for finding in each.findings]
+        feed = fingerprint.feed
+        looked.append(inspect_text(path, separator, feed=feed, progress=progress, quotes=quotes))
+    rows = sum(each.records for each in looked)
+    findings: list[Finding] = []
     for each in looked:
+        findings += [_excused(finding, each.path, rows) for finding in each.findings]
         if not each.ended:
-            findings.append(_cut_off(each.path))
+            findings.append(_cut_off(each))
         if not each.records and not any(finding.stops for finding in each.findings):
-            findings.append(_no_rows(each.path))
+            findings.append(_excused(_no_rows(each.path), each.path, rows))
     whole = [each for each in looked if each.columns]
     for each in whole:
         _require_one_line(each)
@@ -168,9 +198,12 @@ def _open_text(found: Found, separator: str, fingerprint: Fingerprint, progress:
         found=found,
         text=True,
         separator=separator,
+        quotes=quotes,
+        empty=frozenset(each.path for each in looked if not each.columns),
         columns=whole[0].columns if whole else (),
         types=(),
-        rows=sum(each.records for each in looked),
+        old=(),
+        rows=rows,
         findings=tuple(findings),
         fingerprint=fingerprint.text(),
     )
@@ -191,10 +224,9 @@ def _require_header(file: TextFile, first: TextFile, separator: str) -> None:
             f"The columns of {file.path.name} differ from those of {first.path.name}.",
             "Write all files with the same columns in the same order.",
         )
-    twice = [name for name in file.columns if file.columns.count(name) > 1 or not name.strip()]
-    if twice:
+    if len(set(file.columns)) < len(file.columns):
         raise BadFile(
-            f"{file.path.name} has a column without a name, or two of the same name.",
+            f"{file.path.name} has two columns of the same name, or several without one.",
             "Give every column a name of its own in the first line.",
         )
     if len(file.columns) == 1:
@@ -208,24 +240,29 @@ def _require_header(file: TextFile, first: TextFile, separator: str) -> None:
 
 
 def _open_tables(found: Found, separator: str, fingerprint: Fingerprint, progress: Progress) -> Opened:
-    findings: list[Finding] = []
     types: list[dict[str, pl.DataType]] = []
-    rows = 0
+    old: list[OldTimes] = []
+    held: list[int] = []
     for path, stamp in zip(found.paths, found.stamps, strict=True):
         fingerprint.file(stamp.size)
         if fingerprint.feed is not None:
             _feed(path, stamp.size, fingerprint.feed, progress)
         types.append(_schema(path, stamp.size))
-        here = _row_count(path)
-        rows += here
-        if not here:
-            findings.append(_no_rows(path))
+        old.append(_old_times(path))
+        held.append(_row_count(path))
+    rows = sum(held)
+    findings = [
+        _excused(_no_rows(path), path, rows) for path, here in zip(found.paths, held, strict=True) if not here
+    ]
     return Opened(
         found=found,
         text=False,
         separator=separator,
+        quotes=True,
+        empty=frozenset(),
         columns=tuple(types[0]),
         types=tuple(types),
+        old=tuple(old),
         rows=rows,
         findings=tuple(findings),
         fingerprint=fingerprint.text(),
@@ -261,6 +298,13 @@ def _schema(path: Path, size: int) -> dict[str, pl.DataType]:
         raise _damaged(path) from None
 
 
+def _old_times(path: Path) -> OldTimes:
+    try:
+        return old_times(path)
+    except (EOFError, OSError):
+        raise _damaged(path) from None
+
+
 def _row_count(path: Path) -> int:
     try:
         counted = pl.scan_parquet(path, glob=False, hive_partitioning=False).select(pl.len()).collect()
@@ -273,17 +317,33 @@ def _damaged(path: Path) -> BadFile:
     return BadFile(f"{path.name} is damaged.", "Copy or export the file again.")
 
 
-def _cut_off(path: Path) -> Finding:
+def _cut_off(file: TextFile) -> Finding:
+    """The last line does not end; its last field is named where that may not have ended either."""
     return Finding(
         doubt=Doubt.CUT_OFF,
-        reason=f"the last line of {path.name} does not end, so the file may have been cut off",
-        do="Export it again, or, if it is whole, declare the number of rows in all files (--expect-rows).",
+        column="" if file.closed or not file.columns else file.columns[-1],
+        reason=f"the last line of {file.path.name} does not end, so the file may have been cut off",
+        do="Export it again, or, if it is whole, declare the number of rows in all files (--expect-rows)."
+        if file.closed
+        else END_IT,
     )
+
+
+def _excused(finding: Finding, path: Path, rows: int) -> Finding:
+    """A file that holds nothing is no doubt where it is one of the parts that Spark wrote, others hold rows,
+    and Spark left the mark that it has written all of them.
+    """
+    nothing = finding.doubt in (Doubt.EMPTY, Doubt.NO_ROWS)
+    if not (nothing and rows and path.name.startswith("part-") and (path.parent / _WRITTEN_ALL).is_file()):
+        return finding
+    reason = f"{finding.reason}; the mark {_WRITTEN_ALL} beside it says that all parts are there"
+    return replace(finding, reason=reason, do="Nothing.", stops=False)
 
 
 def _no_rows(path: Path) -> Finding:
     return Finding(
         doubt=Doubt.NO_ROWS,
         reason=f"{path.name} has no rows",
-        do="Export the file again, leave it out, or declare that there are no rows (--expect-rows 0).",
+        do="Export the file again, leave it out, or declare how many rows there are in all files"
+        " (--expect-rows).",
     )

@@ -1,20 +1,28 @@
-"""The footer of a Parquet file: which columns hold times of the old kind, 96 bits that know no zone.
+"""The footer of a Parquet file: which columns hold times of the two old kinds, whose zone no engine tells.
 
-Spark writes that kind unless told otherwise, always in UTC; others write what the clock on the wall shows.
-A reader only sees times without a zone. Whoever then declares the zone of the people, as one does, moves
-Spark's times by hours, and visits out of the window. So such columns must be known, and no engine tells.
+*96 bits.* Spark writes them unless told otherwise, always in UTC; others write what the clock on the wall
+shows. A reader only sees times without a zone. Whoever then declares the zone of the people, as one does,
+moves Spark's times by hours, and visits out of the window.
+
+*TIMESTAMP_MILLIS and TIMESTAMP_MICROS*, without the logical type that newer files have beside it: by the
+format's own definition these are moments of UTC, and readers take them for times without a zone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 _INT96: Final = 3
+_MOMENTS: Final = (9, 10)
 _SCHEMA: Final = 2
 _TYPE: Final = 1
 _NAME: Final = 4
+_CHILDREN: Final = 5
+_CONVERTED: Final = 6
+_LOGICAL: Final = 10
 _END: Final = 8
 """Bytes after the footer: its length and the file's mark."""
 _BINARY, _LIST, _SET, _MAP, _STRUCT = range(8, 13)
@@ -23,8 +31,34 @@ _FIXED: Final = {1: 0, 2: 0, 3: 1, 7: 8}
 _LONG: Final = 15
 
 
-def old_times(path: Path) -> frozenset[str]:
-    """The columns whose values are 96 bits long."""
+@dataclass(frozen=True, kw_only=True)
+class _Column:
+    """What the footer says of one column, or of one that has others in it."""
+
+    name: str
+    children: int
+    old: bool
+    utc: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class OldTimes:
+    """The columns whose values are 96 bits long, and those that are moments of UTC without saying so."""
+
+    nobody_knows: frozenset[str]
+    utc: frozenset[str]
+
+
+def old_times(path: Path) -> OldTimes:
+    """Which columns of a file hold times of an old kind."""
+    columns = _columns(path)
+    return OldTimes(
+        nobody_knows=frozenset(column.name for column in columns if column.old),
+        utc=frozenset(column.name for column in columns if column.utc),
+    )
+
+
+def _columns(path: Path) -> list[_Column]:
     with path.open("rb") as stream:
         stream.seek(-_END, 2)
         length = int.from_bytes(stream.read(4), "little")
@@ -32,10 +66,18 @@ def old_times(path: Path) -> frozenset[str]:
         footer = _Compact(stream.read(length))
     for number, kind in footer.fields():
         if number == _SCHEMA and kind == _LIST:
-            columns = [footer.column() for _ in range(footer.size()[0])]
-            return frozenset(name for name, physical in columns if physical == _INT96)
+            return list(_outermost([footer.column() for _ in range(footer.size()[0])]))
         footer.skip(kind)
-    return frozenset()
+    return []
+
+
+def _outermost(columns: list[_Column]) -> Iterator[_Column]:
+    """The columns that stand in no other: each is followed by those in it, the table itself first of all."""
+    inside = 0
+    for column in columns[1:]:
+        if not inside:
+            yield column
+        inside += column.children - bool(inside)
 
 
 class _Compact:
@@ -52,17 +94,23 @@ class _Compact:
             number = number + (head >> 4) if head >> 4 else self._signed()
             yield number, head & 15
 
-    def column(self) -> tuple[str, int | None]:
-        """One column's name, and its physical type where it has one."""
-        name, physical = "", None
+    def column(self) -> _Column:
+        """One column."""
+        name, said = "", dict[int, int]()
         for number, kind in self.fields():
-            if number == _TYPE:
-                physical = self._signed()
+            if number in (_TYPE, _CHILDREN, _CONVERTED):
+                said[number] = self._signed()
             elif number == _NAME:
                 name = self._take(self._whole()).decode("utf-8", "replace")
             else:
+                said[number] = kind
                 self.skip(kind)
-        return name, physical
+        return _Column(
+            name=name,
+            children=said.get(_CHILDREN, 0),
+            old=said.get(_TYPE) == _INT96,
+            utc=said.get(_CONVERTED) in _MOMENTS and _LOGICAL not in said,
+        )
 
     def size(self) -> tuple[int, int]:
         """How many elements a list has, and of which type."""

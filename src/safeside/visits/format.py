@@ -36,6 +36,12 @@ _TABS: Final = {r"\t": "\t", "tab": "\t"}
 """What people type for a tab, which a shell does not."""
 _A_VALUE: Final = re.compile(r"\s*[+-]?[0-9][0-9.,:/ T+Z-]*$")
 _PERCENT: Final = re.compile(r"\s*(?P<number>\d{1,3}(?:\.\d{1,9})?)\s*%\s*")
+_NEXT_ROLE: Final = re.compile(r",(?=\s*[A-Za-z_]+\s*=)")
+"""Only such commas separate roles: others belong to the name of a column."""
+_OPTIONAL: Final = ("accuracy", "state")
+"""Columns of these names may be something else: state=, without a column, says that none is one."""
+_MOST_RINGS: Final = {8: 0, 9: 2, 10: 8}
+"""With more rings around it, one place alone covers the ground within a kilometre; 10 of smaller cells."""
 _EPOCHS: Final = {f"epoch-{unit}": unit for unit in PER_SECOND}
 
 
@@ -130,6 +136,7 @@ class VisitFormat:
     stay_states: tuple[str, ...] = ("STAY",)
     move_states: tuple[str, ...] = ("MOVE",)
     separator: str = ","
+    no_quotes: bool = False
     trust_ids: bool = False
     trust_times: bool = False
     trust_places: bool = False
@@ -158,12 +165,15 @@ class VisitFormat:
                 f"A radius of {self.radius:g} m around every place does not describe venues.",
                 f"Declare a radius above 0 and up to {_WIDEST_RADIUS:g} m.",
             )
-        if self.h3_resolution is not None and not (
-            8 <= self.h3_resolution <= 15 and 0 <= self.h3_rings <= 10
-        ):
+        if self.h3_resolution is None:
+            return
+        most = _MOST_RINGS.get(self.h3_resolution, 10)
+        if not (8 <= self.h3_resolution <= 15 and 0 <= self.h3_rings <= most):
             raise NoRoom(
-                f"H3 cells of resolution {self.h3_resolution} and {self.h3_rings} rings are no venues.",
-                "Declare a resolution from 8 to 15 and at most 10 rings.",
+                f"H3 cells of resolution {self.h3_resolution} with rings around them ({self.h3_rings}) are no"
+                " venues.",
+                "Declare a resolution from 9 to 15 (--h3 11); rings: 2 at most around cells of resolution 9,"
+                " 8 of 10, 10 of smaller ones, and none of 8.",
             )
 
     @property
@@ -241,10 +251,16 @@ class Roles:
 def assign_roles(available: Collection[str], declared: VisitFormat) -> Roles:
     """Match declared roles with the columns there are; every doubt is a question back to the owner."""
     names = declared.names
+    none = [role for role, column in names.items() if not column]
+    names = {role: column for role, column in names.items() if column}
     for role, column in names.items():
         if column not in available:
             raise _no_column(role, column, available)
-    found = {role: names.get(role, role) for role in ROLES if names.get(role, role) in available}
+    found = {
+        role: names.get(role, role)
+        for role in ROLES
+        if names.get(role, role) in available and role not in none
+    }
     if "person" not in found:
         raise _no_column("person", "person", available)
     when = _when(found, declared, available)
@@ -367,8 +383,8 @@ def _no_names() -> BadQuestion:
 
 def _read_columns(columns: Mapping[str, str] | str) -> dict[str, str]:
     if isinstance(columns, str):
-        pairs = [part.partition("=") for part in columns.split(",") if part.strip()]
-        if any(not sign or not role.strip() or not column.strip() for role, sign, column in pairs):
+        pairs = [part.partition("=") for part in _NEXT_ROLE.split(columns) if part.strip()]
+        if any(not sign or not role.strip() for role, sign, _ in pairs):
             raise BadQuestion(
                 "The columns are not written as ROLE=COLUMN.",
                 "Write --columns person=patient_id,time=seen_at.",
@@ -378,5 +394,10 @@ def _read_columns(columns: Mapping[str, str] | str) -> dict[str, str]:
         if role not in ROLES:
             raise BadQuestion(
                 f"A visit has no role {role!r}.", f"Use one of {', '.join(ROLES)}.{did_you_mean(role, ROLES)}"
+            )
+        if not columns[role] and role not in _OPTIONAL:
+            raise BadQuestion(
+                f"The role {role} is given no column.",
+                f"Write {role}=COLUMN; {' and '.join(_OPTIONAL)} may be left without one.",
             )
     return dict(columns)

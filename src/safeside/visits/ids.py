@@ -41,7 +41,7 @@ _WORDS: Final = (
 """Words for "missing", as databases, spreadsheets and people write them."""
 _MARKS: Final = (
     r"[?？]+|[-–—−]+|[.…]+|_+|[*]+|[-−]1|[\\]N"
-    "|0{8}-0{4}-0{4}-0{4}-0{12}|0{32}|[fF]{8}-[fF]{4}-[fF]{4}-[fF]{4}-[fF]{12}|0x0*|"
+    "|0{8}-0{4}-0{4}-0{4}-0{12}|0{32}|[fF]{8}-[fF]{4}-[fF]{4}-[fF]{4}-[fF]{12}|0x(?:00)+|"
 )
 """Marks, -1, the UUID of zeros (or of ones, or as bytes), and, last, nothing at all."""
 

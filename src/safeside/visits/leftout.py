@@ -16,10 +16,10 @@ from typing import Final
 import narwhals as nw
 import polars as pl
 
+from safeside.visits.dataframes import Frame
 from safeside.visits.places import Places
 from safeside.visits.report import Doubt, Finding, amount
 from safeside.visits.resembling import resembling
-from safeside.visits.sources import Frame
 
 UNSAID: Final = Fraction(5, 100)
 """How much of the rows may be left out when nobody has said what to expect: the same for all data."""

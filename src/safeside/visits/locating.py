@@ -9,13 +9,14 @@ import narwhals as nw
 import polars as pl
 
 from safeside.progress import Progress
+from safeside.visits.dataframes import ROW
 from safeside.visits.engines import collect
 from safeside.visits.ids import ALL_DIGITS, Fault, fault, mixed_zeros
 from safeside.visits.places import Places
 from safeside.visits.report import Doubt, Finding, Where, amount
 from safeside.visits.resembling import resembling
 from safeside.visits.rowchecks import RowCheck, row_checks
-from safeside.visits.sources import ROW, Source
+from safeside.visits.sources import Source
 from safeside.visits.window import Window
 
 SHOWN: Final = 3

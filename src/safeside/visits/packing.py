@@ -17,9 +17,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from safeside.visits.dataframes import Frame
 from safeside.visits.leftout import Unlisted
 from safeside.visits.places import Places
-from safeside.visits.sources import Frame, Source
+from safeside.visits.sources import Source
 from safeside.visits.spelling import Spelling, spelled
 
 _BITS: Final = 63

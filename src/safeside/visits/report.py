@@ -53,7 +53,7 @@ class Doubt(StrEnum):
 
 LEGIBLE: Final = (Doubt.CUT_OFF, Doubt.NO_ROWS, Doubt.LINE_BREAK)
 """What stops a count of a file whose rows can be looked at all the same."""
-SETTLED_BY_ROWS: Final = (Doubt.CUT_OFF, Doubt.LINE_BREAK)
+SETTLED_BY_ROWS: Final = (Doubt.CUT_OFF, Doubt.LINE_BREAK, Doubt.NO_ROWS)
 """What may have lost rows, and has not if there are as many as were declared."""
 
 

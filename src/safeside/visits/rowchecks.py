@@ -247,7 +247,8 @@ def _state(source: Source) -> RowCheck | None:
         role="state",
         wrong=wrong,
         reason=f"a state other than {' and '.join(known)}",
-        do="Declare every state that means staying or moving.",
+        do="Declare every state that means staying or moving; or, if the column is something else, that there"
+        " is none (--columns state=).",
         everywhere=wrong,
     )
 

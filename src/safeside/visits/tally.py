@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from safeside.errors import BadFile
 from safeside.progress import Progress, quiet
 from safeside.visits.clocks import LocalStamps
+from safeside.visits.dataframes import Frame
 from safeside.visits.engines import collect, each_once, rows_for_each
 from safeside.visits.format import When
 from safeside.visits.format import Where as Form
@@ -39,7 +40,7 @@ from safeside.visits.rowchecks import (
     stayed,
     touches,
 )
-from safeside.visits.sources import Frame, Source
+from safeside.visits.sources import Source
 from safeside.visits.spark import in_few_calls
 from safeside.visits.stays import detect_stays
 from safeside.visits.window import Window

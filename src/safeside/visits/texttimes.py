@@ -9,24 +9,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Final
 
 import polars as pl
 
 from safeside.errors import BadQuestion
 from safeside.visits.format import VisitFormat
+from safeside.visits.window import find_zone
 
 _ISO: Final = re.compile(
     r"\d{4}-\d{2}-\d{2}(?P<gap>[T ])\d{2}:\d{2}(?P<seconds>:\d{2}([.]\d+)?)?(?P<zone>Z|[+-]\d{2}(:?\d{2})?)?"
 )
 _ISO_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
-_STRICT: Final = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9:]+)?$"
+_STRICT: Final = (
+    r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-5][0-9]([.][0-9]+)?)?(Z|[+-][0-9:]+)?$"
+)
 _STRICT_DATE: Final = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _HOURS: Final = re.compile(r"%[-_0]?[HIklTRXc+r]")
 _FINE: Final = r"[.,][0-9]{6}[0-9]*[1-9]"
 _DIRECTIVE: Final = re.compile(r"%[-_0:#.]*[0-9]?[A-Za-z+%]")
-_WRITTEN_ZONE: Final = re.compile(r"(?:Z|UTC|GMT|[+-][0-9]{2}(?::?[0-9]{2})?)\s*$")
+_UTC: Final = ("Z", "z", "UTC", "GMT", "UT", "UCT", "+00:00", "+0000", "+00", "-00:00", "-0000")
+_WRITTEN_ZONE: Final = re.compile(
+    r"(?<![A-Za-z])(?:UTC|GMT|UT|UCT|Z|z|[A-Z]{2,4}T|ME?S?Z|MSK|[A-Z][a-z]+/[A-Z][A-Za-z_]+)(?![A-Za-z])"
+    r"|[+-][0-9]{2}:?[0-9]{2}(?![0-9-])|[+-][0-9]{1,2}\s*$"
+)
+"""A zone among the letters of a format: by a letter, an abbreviation, its name or an offset."""
 CLOCKS_OF_UTC: Final = ("UTC", "Etc/UTC", "GMT", "Etc/GMT", "Zulu")
+_YEARS: Final = range(1970, 2038)
 NAIVE_LOOK: Final = r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:[.][0-9]+)?)?$"
 
 
@@ -57,8 +67,10 @@ def _read(text: pl.Expr, column: str, kind: str, sample: str | None, declared: V
         return day if declared.time_format else pl.when(text.str.contains(_STRICT_DATE)).then(day)
     if declared.epoch is not None:
         return text.cast(pl.Int64, strict=False)
-    moment = _moments(text, _time_format(column, sample, declared), last=kind == "end")
-    return moment if declared.time_format else pl.when(text.str.contains(_STRICT)).then(moment)
+    layout = _time_format(column, sample, declared)
+    moment = _moments(text, layout, last=kind == "end")
+    fine = ~_leap(text, layout) if declared.time_format else text.str.contains(_STRICT)
+    return pl.when(fine).then(moment)
 
 
 def text_of(role: str) -> str:
@@ -66,8 +78,27 @@ def text_of(role: str) -> str:
     return f"{role} text"
 
 
+def _leap(text: pl.Expr, layout: str) -> pl.Expr:
+    """Whether a second 60 is written. It is read as the first of the next minute, and a stay that began with
+    it would begin a day too late. It is one if the moment is a second earlier where 59 stands in its stead.
+    """
+    some = pl.when(text.str.contains("60", literal=True)).then(text)
+    moment = _parsed(some, layout)
+    others = [
+        some.str.replace(*change) for change in (("60", "59"), ("^(.*)60", "${1}59"), ("60([.,])", "59$1"))
+    ]
+    second = pl.duration(seconds=1)
+    return pl.any_horizontal(
+        (moment - _parsed(each, layout) == second).fill_null(value=False) for each in others
+    )
+
+
+def _parsed(text: pl.Expr, layout: str) -> pl.Expr:
+    return text.str.to_datetime(layout, time_unit="us", strict=False, ambiguous="earliest")
+
+
 def _moments(text: pl.Expr, layout: str, *, last: bool) -> pl.Expr:
-    read = text.str.to_datetime(layout, time_unit="us", strict=False, ambiguous="earliest")
+    read = _parsed(text, layout)
     if last and ("%.f" in layout or "9f" in layout):
         # Digits beyond microseconds are dropped; an end is then moved up, so that no stay is made shorter.
         fine = text.str.contains(_FINE) if "%9f" not in layout else pl.lit(value=True)
@@ -107,10 +138,11 @@ def _declared_format(layout: str, clock: str | None) -> str:
             "Write the offset (%z) into the data, or declare --timezone.",
         )
     # A zone among the format's own letters is matched and forgotten: the hours would move by the offset.
-    if clock not in CLOCKS_OF_UTC and _WRITTEN_ZONE.search(_DIRECTIVE.sub(" ", layout)):
+    zones = {zone.strip() for zone in _WRITTEN_ZONE.findall(_DIRECTIVE.sub(" ", layout))}
+    if zones and not zones <= _names_of(clock):
         raise BadQuestion(
-            f"The time format {layout!r} ends in a zone, which would be read as mere letters.",
-            "Write %z in place of Z or an offset; after times of UTC, declare --timezone UTC.",
+            f"The time format {layout!r} has a zone in it, which would be read as mere letters.",
+            "Write %z in place of Z or an offset; or declare the zone that it names (--timezone UTC).",
         )
     for written, meant in ((".%f", "%.f"), ("%f", "%6f"), ("%#z", "%z"), ("%:z", "%z"), ("%z", "%#z")):
         layout = layout.replace(written, meant)
@@ -119,6 +151,17 @@ def _declared_format(layout: str, clock: str | None) -> str:
     except pl.exceptions.PolarsError:
         raise _not_understood(layout) from None
     return layout
+
+
+def _names_of(clock: str | None) -> set[str]:
+    """What the declared zone may be called in a format: by its name, or by letters that it has all year."""
+    if clock is None:
+        return set()
+    if clock in CLOCKS_OF_UTC:
+        return {*_UTC, clock}
+    zone = find_zone(clock)
+    letters = {datetime(year, month, 1, tzinfo=zone).tzname() for year in _YEARS for month in range(1, 13)}
+    return {clock, *(name for name in letters if name and len(letters) == 1)}
 
 
 def _not_understood(layout: str) -> BadQuestion:

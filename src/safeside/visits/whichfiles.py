@@ -78,6 +78,7 @@ def expand(given: Iterable[str | Path]) -> tuple[Path, ...]:
                 "Visits are opened from local files only.", "Copy the files, or give a dataframe."
             )
         path = Path(each)
+        _require_one_meaning(path)
         # A folder that a pattern matches is opened too: passing it over would lose what is in it.
         matches = [path] if path.exists() else [Path(name) for name in glob.glob(str(each), recursive=True)]  # noqa: PTH207
         found = sorted(
@@ -90,6 +91,19 @@ def expand(given: Iterable[str | Path]) -> tuple[Path, ...]:
     if len({path.resolve() for path in paths}) < len(paths):
         raise BadQuestion("A file is given twice.", "Give every file once.")
     return tuple(paths)
+
+
+def _require_one_meaning(path: Path) -> None:
+    """Refuse the name of a file that, as a pattern, stands for others too: either could be meant."""
+    pattern = str(path)
+    if not glob.has_magic(pattern) or not os.path.lexists(path):
+        return
+    if set(map(Path, glob.glob(pattern, recursive=True))) - {path}:  # noqa: PTH207
+        raise BadQuestion(
+            f"{path.name} is the name of a file and a pattern that others match.",
+            f"Give {shlex.quote(glob.escape(pattern))} for that file alone; for all of them, their folder or"
+            " each by its name.",
+        )
 
 
 def _inside(folder: Path) -> list[Path]:
