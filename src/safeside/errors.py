@@ -18,6 +18,7 @@ Each says what happened and what to do next, and never quotes private data::
     ├── LedgerError          the account of what was spent
     │   ├── OverBudget
     │   ├── LedgerMissing
+    │   ├── LedgerDamaged    the database is there and cannot be read as a ledger
     │   ├── LedgerTampered
     │   ├── LedgerForked
     │   ├── RequestConflict  a request id used again for another question
@@ -112,6 +113,10 @@ class OverBudget(LedgerError):
 
 class LedgerMissing(LedgerError):
     """No ledger or dataset of that name; `publish` never creates one."""
+
+
+class LedgerDamaged(LedgerError):
+    """There is a database, and it cannot be read as a ledger."""
 
 
 class LedgerTampered(LedgerError):

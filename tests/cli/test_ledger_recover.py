@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
-from tests.cli.test_ledger import read, run
+from tests.cli.test_ledger import here, read, run, spend
 from tests.faults.publishing import CAP, World
+from tests.ledger.stores import state
 from tests.releases.worlds import remaining, world
 
-from safeside.errors import BadRelease, BadSignature
+from safeside.errors import BadRelease, BadSignature, LedgerDamaged, LedgerForked
 from safeside.ledger.witness import STATE_VARIABLE
 from safeside.releases import manifest
 from safeside.releases.signing import create_key, load_private, rotate
 from safeside.releases.verify import sign
 
-__all__ = ["world"]
+__all__ = ["here", "state", "world"]
 
 
 @pytest.fixture
@@ -94,3 +96,19 @@ def test_nothing_is_recovered_where_one_of_several_releases_is_refused(lost: Wor
     with pytest.raises(BadRelease):
         recover("--release", "copy")
     assert remaining(lost) == CAP
+
+
+def test_a_ledger_that_is_gone_is_made_anew(here: Path) -> None:
+    run("ledger", "create", "--dataset", "visits", "--epsilon", "10", "--ledger", "l.db")
+    spend("l.db")
+    Path("l.db").write_text("not a database any more" * 100)
+    with pytest.raises(LedgerDamaged):
+        run("ledger", "show", "--ledger", "l.db")
+    said = run("ledger", "recover", "--ledger", "l.db")
+    assert "Made the ledger anew from its witness: 6 events" in said
+    assert 'What was there is kept as "l.db.damaged-1".' in said
+    Path("l.db").unlink()
+    with pytest.raises(LedgerForked, match="There was a ledger here before"):
+        run("ledger", "create", "--dataset", "visits", "--epsilon", "10", "--ledger", "l.db")
+    assert read("ledger", "recover", "--ledger", "l.db")["rebuilt"] == {"events": 6, "kept": None}
+    assert "6 events" in run("ledger", "verify", "--ledger", "l.db")

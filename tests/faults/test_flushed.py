@@ -121,7 +121,7 @@ def test_both_witnesses_hold_an_event_before_anybody_acts_on_it(
 ) -> None:
     stored = published.at("step", steps.of(kind, steps.STORED))
     told = published.at("step", steps.of(kind, steps.WITNESSED))
-    witnesses = [world.home / "ledger.db.witness", *(world.home / "state").iterdir()]
+    witnesses = [world.home / "ledger.db.witness", *(world.home / "state").glob("*.witness")]
     assert len(witnesses) == 2
     for witness in witnesses:
         at = published.flushed(witness, after=stored, before=told)
@@ -179,8 +179,8 @@ def test_keys_and_notices_are_on_the_disk(
 
 def test_a_new_ledger_file_has_a_name_that_lasts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     journal = Journal(monkeypatch)
-    first = events.make(events.NOTHING, NOON, events.LedgerCreated(ledger="l", software="s"))
+    first = events.make(events.NOTHING, NOON, events.LedgerCreated(ledger="l", key="k", software="s"))
     store = SqliteStore(tmp_path / "ledger.db")
-    store.create(Identity(ledger_id="l", fingerprint_key="k"), first)
+    store.create(Identity(ledger_id="l", fingerprint_key="k"), [first], {})
     store.close()
     assert journal.lines == [("flush", str(tmp_path))]

@@ -14,7 +14,7 @@ from safeside.ledger import events, money
 from safeside.ledger.events import KINDS, NOTHING, Happening, canonical, make, parse
 
 EXAMPLES: list[Happening] = [
-    events.LedgerCreated(ledger="l", software="s"),
+    events.LedgerCreated(ledger="l", key="k", software="s"),
     events.DatasetCreated(
         name="city",
         unit="person-day",

@@ -13,7 +13,7 @@ from safeside.ledger.witness import STATE_VARIABLE, state_directory
 
 
 def files(url: str, state: Path) -> list[Path]:
-    return list(state.iterdir()) + ([] if is_postgres(url) else [Path(url + ".witness")])
+    return list(state.glob("*.witness")) + ([] if is_postgres(url) else [Path(url + ".witness")])
 
 
 def numbers(path: Path) -> list[int]:

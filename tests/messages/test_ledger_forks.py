@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import os
+from fractions import Fraction
 from pathlib import Path
 
 from tests.ledger.stores import NOON, QUESTION, backup, cost, postgres, raw, restore, state, url
 from tests.messages.books import Act, book, said
 
 from safeside.errors import (
+    BadQuestion,
     LedgerError,
     LedgerForked,
+    LedgerMissing,
     LedgerTampered,
+    StoreUnavailable,
 )
-from safeside.ledger import Ledger, Published, create_ledger, open_ledger
+from safeside.ledger import Ledger, Published, create_ledger, events, open_ledger, recover_ledger
 
 __all__ = ["book", "postgres", "state", "url"]
 
@@ -22,8 +27,8 @@ def test_a_tampered_row_is_named(book: Ledger, tmp_path: Path) -> None:
         run("UPDATE safeside_events SET body = replace(body, '1/2', '1/9') WHERE number = 5")
     assert said(lambda: open_ledger(tmp_path / "ledger.db").remaining("city"), LedgerTampered) == (
         "The ledger was altered: event 5 cannot be trusted (it is not what was written).",
-        "Publish nothing from it. Restore the ledger from a backup, then run `safeside ledger recover`, "
-        "which charges again what was published since.",
+        "Publish nothing from it. Run `safeside ledger recover`, which keeps this database aside and makes "
+        "the ledger anew from its witness.",
     )
 
 
@@ -79,7 +84,7 @@ def test_a_witness_with_lines_missing(book: Ledger, tmp_path: Path, state: Path)
     both = _meet(
         str(tmp_path / "ledger.db"), state, lambda it: it.refuse("city", "x", QUESTION, "no"), publish
     )
-    (witness,) = state.iterdir()
+    (witness,) = state.glob("*.witness")
     lines = [line for line in witness.read_text().splitlines() if '"name":"new"' not in line]
     witness.write_text("\n".join(lines) + "\n")
     assert said(both.recover, LedgerForked) == (
@@ -97,7 +102,7 @@ def test_a_release_whose_price_is_not_known(book: Ledger, tmp_path: Path, state:
     both = _meet(
         str(tmp_path / "ledger.db"), state, lambda it: it.refuse("city", "x", QUESTION, "no"), publish
     )
-    (witness,) = state.iterdir()
+    (witness,) = state.glob("*.witness")
     lines = [line for line in witness.read_text().splitlines() if "far" not in line or "reserve" not in line]
     witness.write_text("\n".join(lines) + "\n")
     assert said(both.recover, LedgerForked) == (
@@ -126,3 +131,76 @@ def test_another_ledger_in_its_place(book: Ledger, tmp_path: Path) -> None:
         "The witness belongs to another ledger than the one that is here now.",
         "Put back the ledger that was here, or move this one, without the witness, to a place of its own.",
     )
+
+
+NOT_MADE = (
+    "Give the witness of another machine with --witness FILE, or restore the database from a backup and run "
+    "`safeside ledger recover`. The database was left as it is."
+)
+
+
+def without(state: Path, tmp_path: Path, start: str) -> None:
+    """The ledger is gone, and with it some lines of every witness."""
+    (tmp_path / "ledger.db").unlink(missing_ok=True)
+    for path in [*state.glob("*.witness"), tmp_path / "ledger.db.witness"]:
+        lines = path.read_text().splitlines(keepends=True)
+        path.write_text("".join(line for line in lines if not line.startswith(start)))
+
+
+def test_a_witness_from_which_no_ledger_can_be_made(book: Ledger, tmp_path: Path, state: Path) -> None:
+    place = tmp_path / "ledger.db"
+    without(state, tmp_path, "key")
+    assert said(lambda: recover_ledger(place), LedgerTampered) == (
+        "The fingerprint key of the ledger is in no witness, so the ledger cannot be made anew: files could "
+        "no longer be told apart.",
+        NOT_MADE,
+    )
+    without(state, tmp_path, "event 4 ")
+    assert said(lambda: recover_ledger(place), LedgerTampered) == (
+        "The ledger cannot be made anew: event 4, or a part of its question, is in no witness that was "
+        "found.",
+        NOT_MADE,
+    )
+    without(state, tmp_path, "event")
+    assert said(lambda: recover_ledger(place), LedgerMissing) == (
+        f'The ledger "{place}" cannot be made anew: no witness of it was found.',
+        "Restore the database from a backup, or give a witness with --witness FILE. Witnesses stand beside "
+        "the database and in the state directory of every machine that used it.",
+    )
+    assert said(lambda: recover_ledger(place, witnesses=[tmp_path / "x"]), BadQuestion) == (
+        f'There is no witness at "{tmp_path}/x".',
+        "Give a file whose name ends in .witness, copied from the machine that used the ledger.",
+    )
+
+
+def test_a_witness_that_holds_what_cannot_be(book: Ledger, tmp_path: Path, state: Path) -> None:
+    forged = events.make(book.head, NOON, events.Returned(request="done", epsilon=Fraction(1, 2)))
+    odd = '{"kind":"from the future"}'
+    beside = tmp_path / "ledger.db.witness"
+    whole = beside.read_text()
+    beside.write_text(f"{whole}event 8 {forged.digest} {forged.body}\n")
+    (tmp_path / "ledger.db").rename(tmp_path / "kept.db")
+    assert said(lambda: recover_ledger(tmp_path / "ledger.db"), LedgerTampered) == (
+        "The ledger cannot be made anew: event 8 of its witness cannot be true.",
+        NOT_MADE,
+    )
+    (tmp_path / "kept.db").rename(tmp_path / "ledger.db")
+    beside.write_text(f"{whole}event 8 {events.digest(odd)} {odd}\n")
+    assert said(lambda: recover_ledger(tmp_path / "ledger.db"), LedgerForked) == (
+        "A witness holds an event, number 8, that this safeside cannot read.",
+        "Use the version of safeside that wrote it, or put back the witness from a backup.",
+    )
+
+
+def test_a_witness_that_is_a_pipe(book: Ledger, tmp_path: Path) -> None:
+    beside = tmp_path / "ledger.db.witness"
+    beside.unlink()
+    os.mkfifo(beside)
+    what, _ = said(lambda: book.reserve("city", "x", QUESTION, cost()), StoreUnavailable)
+    assert what == f'The ledger\'s witness "{beside}" cannot be used (it is not a plain file).'
+
+
+def test_a_state_directory_that_cannot_be_used(tmp_path: Path, state: Path) -> None:
+    state.write_text("a file where a directory should be")
+    what, _ = said(lambda: create_ledger(tmp_path / "new.db"), StoreUnavailable)
+    assert what.startswith(f'The state directory cannot be used: "{state}/')

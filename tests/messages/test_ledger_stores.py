@@ -69,14 +69,22 @@ def test_ledgers_that_are_not_there_or_should_not_be(book: Ledger, tmp_path: Pat
     )
     (tmp_path / "new.db").write_text("a shopping list" * 100)
     assert said(lambda: open_ledger(tmp_path / "new.db"), LedgerError) == (
-        f'The ledger "{tmp_path}/new.db" is not a ledger, or its file is damaged.',
-        "Check the address; if it is right, restore the file from a backup and run `safeside ledger recover`."
-        "",
+        f'The ledger "{tmp_path}/new.db" is not a ledger, or is damaged.',
+        "Check the address; if it is right, run `safeside ledger recover`, which keeps what is there aside "
+        "and makes the ledger anew from its witness.",
     )
     (tmp_path / "ledger.db").unlink()
+    witness = tmp_path / "state" / f"{book.ledger_id}.witness"
     assert said(lambda: create_ledger(tmp_path / "ledger.db"), LedgerForked) == (
-        f'There was a ledger here before: its witness "{tmp_path}/ledger.db.witness" is still there.',
-        "Restore that ledger from a backup and run `safeside ledger recover`, or choose another place.",
+        f'There was a ledger here before: "{tmp_path}/ledger.db.witness" and "{witness}" are still there.',
+        "Run `safeside ledger recover`, which makes that ledger anew from its witness, or choose another "
+        "place: a budget must not come back because a database was deleted.",
+    )
+    (tmp_path / "ledger.db.witness").unlink()
+    assert said(lambda: open_ledger(tmp_path / "ledger.db"), LedgerMissing) == (
+        f'The ledger "{tmp_path}/ledger.db" does not exist. But there was one: "{witness}" is still there.',
+        "If the address is right, run `safeside ledger recover`, which makes the ledger anew from its "
+        "witness.",
     )
     assert said(lambda: book.remaining("city"), StoreUnavailable) == (
         f'The ledger "{tmp_path}/ledger.db" cannot be reached (the file is gone).',
@@ -115,7 +123,7 @@ def test_a_ledger_of_a_later_version(url: str) -> None:
     with raw(url) as run:
         run("UPDATE safeside_schema SET version = 9")
     what, do = said(lambda: open_ledger(url), StoreUnavailable)
-    assert what.endswith("was made by a newer safeside (schema 9, this one knows 1).")
+    assert what.endswith("was made by a newer safeside (schema 9, this one knows 2).")
     assert do == "Install the newer version of safeside."
 
 
@@ -134,7 +142,7 @@ def test_a_busy_ledger(book: Ledger) -> None:
 
 
 def test_a_witness_that_cannot_be_kept(book: Ledger, state: Path) -> None:
-    for path in state.iterdir():
+    for path in state.glob("*.witness"):
         path.unlink()
         path.symlink_to("/dev/full")
         assert said(lambda: book.reserve("city", "x", QUESTION, cost()), StoreUnavailable) == (

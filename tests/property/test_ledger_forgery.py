@@ -99,7 +99,7 @@ def play(state: State, moves: list[Move]) -> list[Event]:
 
 def begun() -> State:
     state = State()
-    append(state, events.LedgerCreated(ledger="l", software="s"))
+    append(state, events.LedgerCreated(ledger="l", key="k", software="s"))
     return state
 
 

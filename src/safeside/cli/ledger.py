@@ -13,7 +13,7 @@ from safeside.cli import ledger_text as text
 from safeside.cli.config import KEY, Config, read_config, required
 from safeside.cli.console import VIOLATION, fail, line, out, print_json
 from safeside.errors import LedgerMissing, LedgerTampered
-from safeside.ledger import Ledger, create_ledger, open_ledger
+from safeside.ledger import Ledger, create_ledger, open_ledger, recover_ledger
 
 Where = Annotated[
     str | None, typer.Option("--ledger", help="A file, or postgresql://...; from safeside.toml if left out.")
@@ -136,13 +136,16 @@ def recover(
         Path | None,
         typer.Option(help="The .pub or .keyring file those releases are checked with; yours if left out."),
     ] = None,
+    witness: Annotated[
+        list[Path] | None, typer.Option(help="The witness of another machine; may be repeated.")
+    ] = None,
     accept_clock: Annotated[
         bool, typer.Option("--accept-clock", help="The clock is right, though behind the last event.")
     ] = False,
     ledger: Where = None,
     json: AsJson = False,
 ) -> None:
-    """Explain what a crash left behind; charge again what a restored ledger has forgotten."""
+    """Explain what a crash left; charge again what was forgotten; make a lost database anew."""
     from safeside.releases.signing import keyring_path
     from safeside.releases.verify import verify as verify_release
 
@@ -150,12 +153,13 @@ def recover(
     ring = key or keyring_path(Path(config.key or KEY))
     # A price is believed only where signature, files and claims hold.
     given = [verify_release(directory, ring).published() for directory in release or ()]
-    with open_ledger(_url(ledger, config)) as book:
-        found = book.recover(given, accept_clock=accept_clock)
+    found, rebuilt = recover_ledger(
+        _url(ledger, config), given, witnesses=witness or (), accept_clock=accept_clock
+    )
     if json:
-        print_json(text.recovery_json(found))
+        print_json(text.recovery_json(found, rebuilt))
     else:
-        for one in text.recovery_lines(found):
+        for one in text.recovery_lines(found, rebuilt):
             out.print(line(one))
 
 

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from safeside.cli.console import line, out
 from safeside.exact import show
-from safeside.ledger import Budget, Dataset, Event, Recovery, Reservation, Status, events
+from safeside.ledger import Budget, Dataset, Event, Rebuilt, Recovery, Reservation, Status, events
 from safeside.ledger.periods import word
 from safeside.privacy.guarantee import Unit
 
@@ -169,8 +169,18 @@ def is_of(event: Event, dataset: str, requests: set[str]) -> bool:
     return dataset in names or getattr(what, "request", None) in requests
 
 
-def recovery_lines(found: Recovery) -> Iterator[str]:
+def recovery_lines(found: Recovery, rebuilt: Rebuilt | None = None) -> Iterator[str]:
     """What recovering did and found, in sentences."""
+    if rebuilt is not None:
+        last = rebuilt.last.strftime("%Y-%m-%d %H:%M UTC")
+        yield f"Made the ledger anew from its witness: {rebuilt.events:,} events, the last of {last}."
+        if rebuilt.aside is not None:
+            yield f"What was there is kept as {rebuilt.aside}."
+        yield (
+            "A draw that had not appeared by then cannot be finished, because its key was in the database "
+            "alone: it stays charged. If another machine has used this ledger since, run the same command "
+            "there, or here with --witness and its witness."
+        )
     if found.clock_set:
         yield "The clock is accepted as right."
     if found.restored:
@@ -185,7 +195,9 @@ def recovery_lines(found: Recovery) -> Iterator[str]:
             "committed: publishing stopped on the way. Run the same `safeside publish` again to finish it; "
             "it is not charged twice. Otherwise it stays spent, because nobody can know what was seen."
         )
-    if not (found.restored or found.recharged or found.returned or found.unfinished or found.clock_set):
+    if not (
+        rebuilt or found.restored or found.recharged or found.returned or found.unfinished or found.clock_set
+    ):
         yield "Nothing to recover: every reservation has its release, and no event was forgotten."
 
 
@@ -194,9 +206,10 @@ def _request(one: Reservation) -> str:
     return f"{one.request} ({amount(one.charged)} of {one.dataset}, reserved {when}, event {one.number})"
 
 
-def recovery_json(found: Recovery) -> dict[str, Any]:
+def recovery_json(found: Recovery, rebuilt: Rebuilt | None = None) -> dict[str, Any]:
     """The same for programs."""
     return {
+        "rebuilt": None if rebuilt is None else {"events": rebuilt.events, "kept": rebuilt.aside},
         "restored": found.restored,
         "clock_set": found.clock_set,
         "recharged": [_reservation(one) for one in found.recharged],

@@ -1,10 +1,11 @@
 """What was spent: events, budget arithmetic, stores; reserve, draw, commit."""
 
 from safeside.ledger.account import Dataset, Reservation, Stage
-from safeside.ledger.address import create_ledger, open_ledger
+from safeside.ledger.address import create_ledger, open_ledger, recover_ledger
 from safeside.ledger.events import Event, Head
 from safeside.ledger.ledger import Ledger
 from safeside.ledger.money import Budget, Cost
+from safeside.ledger.rebuild import Rebuilt
 from safeside.ledger.recovery import Published, Recovery
 from safeside.ledger.status import Leak, Status
 from safeside.ledger.store import Draw
@@ -21,10 +22,12 @@ __all__ = [
     "Leak",
     "Ledger",
     "Published",
+    "Rebuilt",
     "Recovery",
     "Reservation",
     "Stage",
     "Status",
     "create_ledger",
     "open_ledger",
+    "recover_ledger",
 ]

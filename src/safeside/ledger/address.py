@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from safeside import __version__
-from safeside.errors import LedgerForked
+from safeside.errors import (
+    BadQuestion,
+    LedgerDamaged,
+    LedgerForked,
+    LedgerMissing,
+    LedgerTampered,
+)
 from safeside.ledger.ledger import Ledger
+from safeside.ledger.rebuild import Rebuilt, rebuild, traces
+from safeside.ledger.recovery import Published, Recovery
 from safeside.ledger.store import Store
 
 _POSTGRES: Final = ("postgresql://", "postgres://")
@@ -22,17 +31,87 @@ def create_ledger(url: str | Path, *, now: datetime | None = None) -> Ledger:
     not come back because a file was deleted.
     """
     store = _store(url)
-    if store.beside is not None and store.beside.exists():
+    found = traces(store)
+    if found and not _is_there(store):
         raise LedgerForked(
-            f'There was a ledger here before: its witness "{store.beside}" is still there.',
-            "Restore that ledger from a backup and run `safeside ledger recover`, or choose another place.",
+            f"There was a ledger here before: {_named(found)} {'is' if len(found) == 1 else 'are'} still "
+            "there.",
+            "Run `safeside ledger recover`, which makes that ledger anew from its witness, or choose another "
+            "place: a budget must not come back because a database was deleted.",
         )
     return Ledger.create(store, f"safeside {__version__}", now or datetime.now(UTC))
 
 
 def open_ledger(url: str | Path) -> Ledger:
     """Open a ledger that exists."""
-    return Ledger(_store(url))
+    store = _store(url)
+    try:
+        return Ledger(store)
+    except LedgerMissing as error:
+        found = traces(store)
+        if not found:
+            raise
+        raise LedgerMissing(
+            f"{error.what} But there was one: {_named(found)} {'is' if len(found) == 1 else 'are'} still "
+            "there.",
+            "If the address is right, run `safeside ledger recover`, which makes the ledger anew from its "
+            "witness.",
+        ) from None
+
+
+def recover_ledger(
+    url: str | Path,
+    published: Iterable[Published] = (),
+    *,
+    witnesses: Sequence[Path] = (),
+    accept_clock: bool = False,
+    now: datetime | None = None,
+) -> tuple[Recovery, Rebuilt | None]:
+    """Make a ledger whole again, from its witness if the database is lost or damaged.
+
+    `witnesses` are those of other machines. A release is believed as it is: check it first, with `verify`.
+    """
+    for path in witnesses:
+        if not path.is_file():
+            raise BadQuestion(
+                f'There is no witness at "{path}".',
+                "Give a file whose name ends in .witness, copied from the machine that used the ledger.",
+            )
+    rebuilt = None
+    try:
+        book = _whole(url)
+    except (LedgerMissing, LedgerDamaged, LedgerTampered):
+        rebuilt = rebuild(_store(url), witnesses)
+        book = open_ledger(url)
+    with book:
+        for path in witnesses:
+            book.chain.hear(path)
+        return book.recover(published, accept_clock=accept_clock, now=now), rebuilt
+
+
+def _whole(url: str | Path) -> Ledger:
+    """The ledger, every event of it read."""
+    book = open_ledger(url)
+    try:
+        book.verify()
+    except BaseException:
+        book.close()
+        raise
+    return book
+
+
+def _is_there(store: Store) -> bool:
+    """Whether the database holds a ledger now, so that making one is refused for that."""
+    try:
+        with store.read() as rows:
+            rows.identity()
+    except (LedgerMissing, LedgerDamaged):
+        return False
+    return True
+
+
+def _named(found: list[Path]) -> str:
+    return " and ".join(f'"{one}"' for one in found)
 
 
 def _store(url: str | Path) -> Store:

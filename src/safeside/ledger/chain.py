@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from safeside.errors import BadQuestion, ClockBackwards, LedgerForked
-from safeside.ledger import events, steps
+from safeside.ledger import events, places, steps
 from safeside.ledger.events import Event, Happening, Head
 from safeside.ledger.state import SLACK_SECONDS, State, tampered
 from safeside.ledger.store import Draw, Identity, Row, Rows, Store, begin
-from safeside.ledger.witness import Line, Witness, state_directory
+from safeside.ledger.witness import Line, Witness, witness_of
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,10 +42,14 @@ class Chain:
         store.upgrade()
         with store.read() as rows:
             self.identity: Identity = rows.identity()
-        places = [state_directory() / f"{self.identity.ledger_id}.witness"]
+        paths = [witness_of(self.identity.ledger_id)]
         if store.beside is not None:
-            places.insert(0, store.beside)
-        self._witnesses = [Witness(path) for path in places]
+            paths.insert(0, store.beside)
+        self._witnesses = [Witness(path) for path in paths]
+        self._given: list[Witness] = []
+        """Witnesses of other machines, which are read and not written."""
+        self._places = store.places()
+        self._exchanged = places.others(self._places, self.identity.ledger_id)
         self._state = State()
         self._stored: Head = events.NOTHING
         """Up to where the account in memory is known to be in the database."""
@@ -76,7 +81,7 @@ class Chain:
 
     def find_document(self, digest: str) -> str | None:
         """A document that the database has lost, from a witness."""
-        for witness in self._witnesses:
+        for witness in (*self._witnesses, *self._given):
             if digest in witness.documents and (body := witness.document(digest)) is not None:
                 return body
         return None
@@ -110,6 +115,20 @@ class Chain:
             self._testify(behind, added, decision.documents)
             steps.reached(steps.of(kind, steps.WITNESSED))
             return self._state
+
+    def hear(self, path: Path) -> None:
+        """Compare with the witness of another machine, too."""
+        with self._turn:
+            given = Witness(path)
+            self._given.append(given)
+            self._heard.extend((given, line) for line in given.news())
+
+    def testify(self) -> None:
+        """Tell the witnesses what they have not been told, without adding anything."""
+        with self._turn:
+            with self.reading() as (_, rows):
+                behind = self._behind(rows)
+            self._testify(behind, [], {})
 
     def restore(self, line: Line) -> None:
         """Append a lost event exactly as it was; it follows the head, so the chain is what it was."""
@@ -160,18 +179,24 @@ class Chain:
         head = rows.head()
         if head != self._state.head:
             raise tampered(min(head.number, self._state.head.number) + 1, "the ledger ends elsewhere")
-        if self._state.ledger_id != rows.identity().ledger_id:
-            raise tampered(1, "it belongs to another ledger")
+        identity = rows.identity()
+        if (self._state.ledger_id, self._state.key) != (
+            identity.ledger_id,
+            events.digest(identity.fingerprint_key),
+        ):
+            raise tampered(1, "it belongs to another ledger, or its fingerprint key was exchanged")
         self._stored = head
         if self._state.holds(self._seen):
             self._seen = head
 
     def _compare(self) -> None:
         """Which of the events that were ever stored are not here?"""
+        if self._exchanged:
+            raise exchanged()
         for witness, line in self._heard:
-            if self._state.holds(line.head):
-                witness.number = max(witness.number, line.head.number)
-            elif line.whole():
+            if self._state.passes(line.head):
+                witness.number += line.head.number == witness.number + 1
+            elif line.whole() and not self._state.holds(line.head):
                 self._lost[line.head.digest] = line
         self._heard.clear()
         for digest in [one for one, line in self._lost.items() if self._state.holds(line.head)]:
@@ -227,7 +252,8 @@ class Chain:
         new = [(event.number, event.digest, event.body) for event in added]
         for witness, (missed, older) in behind.items():
             fresh = {one: body for one, body in documents.items() if one not in witness.documents}
-            witness.add(missed + new, older | fresh)
+            witness.add(self.identity.fingerprint_key, missed + new, older | fresh)
+        places.note(self._places, self.identity.ledger_id)
 
 
 def forked(where: str, lost: int) -> LedgerForked:
@@ -237,6 +263,14 @@ def forked(where: str, lost: int) -> LedgerForked:
         "held: it was restored from a backup, or a copy of it was used.",
         "Nothing can be published until what was published since is charged again. Run `safeside ledger "
         "recover`, with --release DIR for each release of which another copy of the ledger may know.",
+    )
+
+
+def exchanged() -> LedgerForked:
+    """The witness, or what the state directory remembers of this address, is of another ledger."""
+    return LedgerForked(
+        "The witness belongs to another ledger than the one that is here now.",
+        "Put back the ledger that was here, or move this one, without the witness, to a place of its own.",
     )
 
 

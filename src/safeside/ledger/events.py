@@ -78,10 +78,11 @@ class Happening:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LedgerCreated(Happening):
-    """The first event."""
+    """The first event; `key` is the digest of the fingerprint key, which nobody can then exchange."""
 
     kind: ClassVar[str] = "ledger"
     ledger: str
+    key: str
     software: str
 
 

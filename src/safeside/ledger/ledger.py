@@ -55,11 +55,13 @@ class Ledger(Reader):
     def create(cls, store: Store, software: str, now: datetime) -> Ledger:
         """A new, empty ledger."""
         identity = Identity(ledger_id=secrets.token_hex(16), fingerprint_key=secrets.token_hex(32))
-        first = events.make(
-            events.NOTHING, now, events.LedgerCreated(ledger=identity.ledger_id, software=software)
+        what = events.LedgerCreated(
+            ledger=identity.ledger_id, key=events.digest(identity.fingerprint_key), software=software
         )
-        store.create(identity, first)
-        return cls(store)
+        store.create(identity, [events.make(events.NOTHING, now, what)], {})
+        made = cls(store)
+        made.chain.testify()
+        return made
 
     def create_dataset(
         self,

@@ -7,14 +7,27 @@ asked to be on the server's disk whatever the server's default says.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from safeside.errors import LedgerError, MissingExtra, SafesideError
 from safeside.ledger.events import Event
-from safeside.ledger.store import BUSY_SECONDS, Identity, Rows, Store, begin, busy, gone, missing
+from safeside.ledger.store import (
+    BUSY_SECONDS,
+    TABLES,
+    Identity,
+    Rows,
+    Store,
+    Unreadable,
+    begin,
+    busy,
+    damaged,
+    gone,
+    missing,
+)
 
 if TYPE_CHECKING:
     import psycopg
@@ -27,6 +40,8 @@ _BEFORE_WRITING: Final = (
     "WHERE current_setting('synchronous_commit') IN ('off', 'local', 'remote_write')",
 )
 _BEFORE_READING: Final = ("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY",)
+_TAKEN: Final = ("DuplicateTable", "UniqueViolation")
+_HERE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _TAKE_TURNS: Final = "SELECT 1 FROM safeside_ledger FOR UPDATE"
 
 
@@ -60,15 +75,42 @@ class PostgresStore(Store):
         place = f"{host}:{port}" if port else host
         return f'"{parts.get("dbname") or ""}" on {place}'
 
-    def create(self, identity: Identity, first: Event) -> None:
+    def create(self, identity: Identity, chain: Sequence[Event], documents: Mapping[str, str]) -> None:
         try:
-            with self._transaction(_BEFORE_WRITING) as rows:
-                rows.create(identity, first)
+            with self._explained(but=_TAKEN), self._transaction(_BEFORE_WRITING) as rows:
+                rows.create(identity, chain, documents)
         except (self._psycopg.errors.DuplicateTable, self._psycopg.errors.UniqueViolation):
             raise LedgerError(
                 f"{begin(self.where)} cannot be made: it exists already.",
                 "Use it as it is, or choose another database: a budget is never reset.",
             ) from None
+
+    def places(self) -> tuple[str, ...]:
+        """By the server's own name and by its address: either may change, and one has to be enough."""
+        with self._explained():
+            connection = self._connect()
+            info = connection.info
+            ((schema,),) = connection.execute("SELECT coalesce(current_schema(), '')").fetchall()
+            within = f"database {info.dbname} schema {schema}"
+            host = "localhost" if info.host in _HERE else info.host.lower()
+            by_address = f"postgresql host {host} port {info.port} {within}"
+            try:
+                ((server,),) = connection.execute(
+                    "SELECT system_identifier::text FROM pg_control_system()"
+                ).fetchall()
+            except self._psycopg.errors.InsufficientPrivilege:
+                return (by_address,)
+        return (f"postgresql server {server} {within}", by_address)
+
+    def aside(self) -> str | None:
+        """The tables that are there get other names."""
+        mark = datetime.now(UTC).strftime("damaged_%Y%m%d%H%M%S")
+        with self._explained(), self._transaction(_BEFORE_WRITING):
+            connection = self._connect()
+            there = [one for one in TABLES if _there(connection, one)]
+            for table in there:
+                connection.execute(f"ALTER TABLE {table} RENAME TO {table}_{mark}".encode())
+        return f"tables whose names end in {mark}" if there else None
 
     @contextmanager
     def read(self) -> Iterator[Rows]:
@@ -106,12 +148,16 @@ class PostgresStore(Store):
         return connection
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _explained(self, but: tuple[str, ...] = ()) -> Iterator[None]:
         try:
             yield
         except self._psycopg.Error as error:
+            if type(error).__name__ in but:
+                raise
             self.close()
             raise self._explain(error) from error
+        except Unreadable:
+            raise damaged(self.where) from None
 
     def _connect(self) -> psycopg.Connection[tuple[Any, ...]]:
         """A connection made by this process: one must not be carried into a forked process."""
@@ -136,7 +182,22 @@ class PostgresStore(Store):
             return missing(self.where)
         if isinstance(error, errors.LockNotAvailable):
             return busy(self.where)
+        if isinstance(error, errors.InvalidSchemaName):
+            return LedgerError(
+                f"{begin(self.where)} has no schema of that name to be kept in.",
+                "Check the search_path of the address, or make the schema with CREATE SCHEMA.",
+            )
+        if isinstance(error, errors.InsufficientPrivilege):
+            return gone(self.where, "this user lacks the right")
+        if isinstance(error, errors.UndefinedColumn | errors.WrongObjectType | self._psycopg.DataError):
+            return damaged(self.where)
         return gone(self.where, type(error).__name__)
+
+
+def _there(connection: psycopg.Connection[tuple[Any, ...]], table: str) -> bool:
+    """Whether the schema of this address itself has that table."""
+    query = "SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = %s"
+    return connection.execute(query, (table,)).fetchone() is not None
 
 
 def _run(

@@ -17,7 +17,7 @@ from typing import Any
 from safeside.errors import LedgerError, LedgerForked
 from safeside.ledger import events, lost, questions
 from safeside.ledger.account import Impossible, Reservation, Stage
-from safeside.ledger.chain import Chain, Decision, forked
+from safeside.ledger.chain import Chain, Decision, exchanged, forked
 from safeside.ledger.events import Committed, Event
 from safeside.ledger.money import Cost
 from safeside.ledger.rules import find_dataset
@@ -118,19 +118,25 @@ def _next(chain: Chain) -> Line | None:
     with chain.reading() as (state, _):
         for line in chain.lost():
             if line.head.number == 1:
-                raise LedgerForked(
-                    "The witness belongs to another ledger than the one that is here now.",
-                    "Put back the ledger that was here, or move this one, without the witness, to a place of "
-                    "its own.",
-                )
-            if events.parse(line.body).previous == state.head.digest:
+                raise exchanged()
+            if _parsed(line).previous == state.head.digest:
                 return line
     return None
 
 
+def _parsed(line: Line) -> Event:
+    try:
+        return events.parse(line.body)
+    except events.UNREADABLE:
+        raise LedgerForked(
+            f"A witness holds an event, number {line.head.number}, that this safeside cannot read.",
+            "Use the version of safeside that wrote it, or put back the witness from a backup.",
+        ) from None
+
+
 def _answer_lost(chain: Chain, given: Mapping[str, Published], now: datetime | None) -> None:
     """The other branch of a fork, event by event, each in a transaction of its own."""
-    for event in [events.parse(line.body) for line in chain.lost()]:
+    for event in [_parsed(line) for line in chain.lost()]:
         _answer(chain, event, given, now)
 
 

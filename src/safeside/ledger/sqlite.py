@@ -7,9 +7,10 @@ every commit on the disk, journal and directory included, before it is believed.
 
 from __future__ import annotations
 
+import itertools
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -17,9 +18,32 @@ from typing import Any, Final
 from safeside.errors import LedgerError, SafesideError, StoreUnavailable
 from safeside.ledger import disk
 from safeside.ledger.events import Event
-from safeside.ledger.store import BUSY_SECONDS, Identity, Rows, Store, begin, busy, gone, missing, quoted
+from safeside.ledger.store import (
+    BUSY_SECONDS,
+    Identity,
+    Rows,
+    Store,
+    Unreadable,
+    begin,
+    busy,
+    damaged,
+    gone,
+    missing,
+    quoted,
+)
 
 _OWNER_ONLY: Final = 0o600
+_JOURNAL: Final = "-journal"
+_DAMAGED: Final = frozenset(
+    {
+        0,  # Text that cannot be decoded: Python's own complaint, without a code.
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_NOTADB,
+        sqlite3.SQLITE_ERROR,
+        sqlite3.SQLITE_FORMAT,
+        sqlite3.SQLITE_TOOBIG,
+    }
+)
 _PRIMARY: Final = 0xFF
 """The part of an SQLite result code that names the family of the error."""
 
@@ -34,11 +58,32 @@ class SqliteStore(Store):
         self.where = quoted(path)
         self.beside: Path | None = path.with_name(path.name + ".witness")
 
-    def create(self, identity: Identity, first: Event) -> None:
+    def create(self, identity: Identity, chain: Sequence[Event], documents: Mapping[str, str]) -> None:
         self._claim()
         with self.write() as rows:
-            rows.create(identity, first)
+            rows.create(identity, chain, documents)
         disk.flush(self._path.parent)
+
+    def places(self) -> tuple[str, ...]:
+        return (f"sqlite {self._path.resolve()}",)
+
+    def aside(self) -> str | None:
+        self.close()
+        if not self._path.exists() or not self._path.stat().st_size:
+            return None
+        number = next(one for one in itertools.count(1) if not self._kept(one).exists())
+        kept, journal = self._kept(number), self._path.with_name(self._path.name + _JOURNAL)
+        try:
+            if journal.exists():
+                journal.rename(kept.with_name(kept.name + _JOURNAL))
+            self._path.rename(kept)
+            disk.flush(self._path.parent)
+        except OSError as error:
+            raise _cannot_write(self.where, os.strerror(error.errno or 0)) from error
+        return f'"{kept}"'
+
+    def _kept(self, number: int) -> Path:
+        return self._path.with_name(f"{self._path.name}.damaged-{number}")
 
     def _claim(self) -> None:
         """An empty file of our own; what a crash left of an earlier attempt is empty too."""
@@ -75,6 +120,9 @@ class SqliteStore(Store):
         except sqlite3.Error as error:
             self.close()
             raise self._explain(error) from error
+        except (Unreadable, UnicodeError):
+            self.close()
+            raise damaged(self.where) from None
 
     def _connect(self) -> sqlite3.Connection:
         """A connection to the file that is *now* at the path, made by this process.
@@ -130,13 +178,9 @@ class SqliteStore(Store):
             return _cannot_write(self.where, "it, or its directory, is read-only")
         if code == sqlite3.SQLITE_ERROR and "no such table" in str(error):
             return missing(self.where)
-        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-            return LedgerError(
-                f"{begin(self.where)} is not a ledger, or its file is damaged.",
-                "Check the address; if it is right, restore the file from a backup and run "
-                "`safeside ledger recover`.",
-            )
-        return gone(self.where, str(error))
+        if code in _DAMAGED:
+            return damaged(self.where)
+        return gone(self.where, type(error).__name__)
 
 
 def _run(connection: sqlite3.Connection, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:

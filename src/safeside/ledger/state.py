@@ -30,6 +30,8 @@ class State:
     """Everything that follows from the events read so far."""
 
     ledger_id: str = ""
+    key: str = ""
+    """The digest of the key under which input files are fingerprinted."""
     head: Head = events.NOTHING
     time: datetime | None = None
     digests: list[str] = field(default_factory=list)
@@ -74,7 +76,7 @@ class State:
             raise Impossible("a ledger begins once")
         match what:
             case events.LedgerCreated():
-                self.ledger_id = what.ledger
+                self.ledger_id, self.key = what.ledger, what.key
             case events.DatasetCreated():
                 self.create(what, event)
             case events.Reserved():
@@ -100,8 +102,10 @@ class State:
 
     def holds(self, head: Head) -> bool:
         """Whether this chain passes through that event, or has accounted for it since."""
-        if head.number == 0 or head.digest in self.accounted:
-            return True
+        return head.number == 0 or head.digest in self.accounted or self.passes(head)
+
+    def passes(self, head: Head) -> bool:
+        """Whether that event is one of this chain's own."""
         return head.number <= len(self.digests) and self.digests[head.number - 1] == head.digest
 
     def group(self, dataset: str) -> Group:
@@ -291,6 +295,6 @@ def tampered(number: int, why: str) -> LedgerTampered:
     """The error for an event that cannot be true."""
     return LedgerTampered(
         f"The ledger was altered: event {number} cannot be trusted ({why}).",
-        "Publish nothing from it. Restore the ledger from a backup, then run `safeside ledger recover`, "
-        "which charges again what was published since.",
+        "Publish nothing from it. Run `safeside ledger recover`, which keeps this database aside and makes "
+        "the ledger anew from its witness.",
     )

@@ -7,14 +7,16 @@ and is the only one who may add.
 
 from __future__ import annotations
 
+import itertools
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from safeside.errors import LedgerMissing, StoreUnavailable
+from safeside.errors import LedgerDamaged, LedgerMissing, SafesideError, StoreUnavailable
 from safeside.ledger.events import Event, Head
 
 MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
@@ -43,6 +45,10 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
 )
 """Version n of the schema is made from version n - 1 by the statements at place n - 1. Only ever add."""
 _VERSION_TABLE: Final = "CREATE TABLE safeside_schema (version INTEGER NOT NULL)"
+TABLES: Final = tuple(
+    re.findall(r"CREATE TABLE (\w+)", " ".join([_VERSION_TABLE, *itertools.chain(*MIGRATIONS)]))
+)
+"""The names of all tables of the newest version."""
 BUSY_SECONDS: Final = 120
 """How long a writer waits for its turn before it gives up."""
 
@@ -70,6 +76,23 @@ class Draw:
     key: bytes = field(repr=False)
 
 
+class Unreadable(Exception):
+    """A row is missing, or holds what it cannot hold."""
+
+
+def _whole(value: Any) -> int:
+    if not isinstance(value, int):
+        raise Unreadable
+    return value
+
+
+def _bytes(text: Any) -> bytes:
+    try:
+        return bytes.fromhex(text)
+    except (ValueError, TypeError):
+        raise Unreadable from None
+
+
 class Rows:
     """The statements, inside one transaction. `?` stands for a value, whatever the database."""
 
@@ -78,19 +101,27 @@ class Rows:
 
     def identity(self) -> Identity:
         """The ledger's name and key."""
-        ((ledger_id, key),) = self._execute("SELECT ledger_id, fingerprint_key FROM safeside_ledger", ())
-        return Identity(ledger_id=ledger_id, fingerprint_key=key)
+        ledger_id, key = self._only("SELECT ledger_id, fingerprint_key FROM safeside_ledger")
+        return Identity(ledger_id=str(ledger_id), fingerprint_key=str(key))
 
     def head(self) -> Head:
         """What the database believes to be its last event."""
-        ((number, digest),) = self._execute("SELECT number, digest FROM safeside_ledger", ())
-        return Head(number=number, digest=digest)
+        number, digest = self._only("SELECT number, digest FROM safeside_ledger")
+        return Head(number=_whole(number), digest=str(digest))
+
+    def _only(self, query: str) -> tuple[Any, ...]:
+        """The one row of a table that has one."""
+        found = self._execute(query, ())
+        if len(found) != 1:
+            raise Unreadable
+        return found[0]
 
     def events(self, first: int) -> list[Row]:
         """Every event from number `first` on, in order."""
         query = "SELECT number, digest, body FROM safeside_events WHERE number >= ? ORDER BY number"
         return [
-            (int(number), str(digest), str(body)) for number, digest, body in self._execute(query, (first,))
+            (_whole(number), str(digest), str(body))
+            for number, digest, body in self._execute(query, (first,))
         ]
 
     def append(self, event: Event) -> None:
@@ -129,7 +160,7 @@ class Rows:
         """Every draw that was committed and has not appeared, by the digest of its reservation."""
         found = self._execute("SELECT reservation, file, size, key FROM safeside_draws", ())
         return {
-            str(digest): Draw(file=str(file), size=int(size), key=bytes.fromhex(key))
+            str(digest): Draw(file=str(file), size=_whole(size), key=_bytes(key))
             for digest, file, size, key in found
         }
 
@@ -137,8 +168,8 @@ class Rows:
         """Delete a key that is not needed any more."""
         self._execute("DELETE FROM safeside_draws WHERE reservation = ?", (reservation,))
 
-    def create(self, identity: Identity, first: Event) -> None:
-        """All tables, at the newest version, and the first event."""
+    def create(self, identity: Identity, chain: Sequence[Event], documents: Mapping[str, str]) -> None:
+        """All tables, at the newest version, and the events there are: at least the first."""
         self._execute(_VERSION_TABLE, ())
         self._execute("INSERT INTO safeside_schema (version) VALUES (0)", ())
         self.migrate()
@@ -147,11 +178,14 @@ class Rows:
             "VALUES (1, ?, ?, 0, '')",
             (identity.ledger_id, identity.fingerprint_key),
         )
-        self.append(first)
+        for digest, body in documents.items():
+            self.keep(digest, body)
+        for event in chain:
+            self.append(event)
 
     def version(self) -> int:
         """The version of the schema that is there."""
-        return int(self._execute("SELECT version FROM safeside_schema", ())[0][0])
+        return _whole(self._only("SELECT version FROM safeside_schema")[0])
 
     def migrate(self) -> None:
         """Bring the tables to the newest version."""
@@ -170,8 +204,24 @@ class Store(ABC):
     """Where the witness stands that travels with the database, if it is a file."""
 
     @abstractmethod
-    def create(self, identity: Identity, first: Event) -> None:
+    def create(self, identity: Identity, chain: Sequence[Event], documents: Mapping[str, str]) -> None:
         """Make the tables of a new ledger; refused where there is one."""
+
+    @abstractmethod
+    def places(self) -> tuple[str, ...]:
+        """Where this is, in the spellings under which it is remembered; never with a password."""
+
+    @abstractmethod
+    def aside(self) -> str | None:
+        """Keep what is here under another name, so that a ledger can be made; its name, if there is any."""
+
+    def salvage(self) -> tuple[Identity | None, list[Row]]:
+        """Whatever a damaged database still gives."""
+        try:
+            with self.read() as rows:
+                return rows.identity(), rows.events(1)
+        except SafesideError:
+            return None, []
 
     @abstractmethod
     def read(self) -> AbstractContextManager[Rows]:
@@ -206,6 +256,15 @@ def missing(where: str) -> LedgerMissing:
         f"{begin(where)} does not exist.",
         "Check the address. A ledger is made once, with `safeside ledger create`; publishing never makes "
         "one.",
+    )
+
+
+def damaged(where: str) -> LedgerDamaged:
+    """What is there is not, or no longer, a ledger."""
+    return LedgerDamaged(
+        f"{begin(where)} is not a ledger, or is damaged.",
+        "Check the address; if it is right, run `safeside ledger recover`, which keeps what is there aside "
+        "and makes the ledger anew from its witness.",
     )
 
 

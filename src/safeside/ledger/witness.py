@@ -6,12 +6,15 @@ user's state directory, to which every event is appended once it is stored. A li
 database's chain proves a fork.
 
 The witness can lag behind the database by the events of one crash (they are added with the next event); it is
-never ahead of it.
+never ahead of it. It holds the documents and the fingerprint key too, so that a database that is lost can be
+made anew from it; whoever may read the one may read the other.
 """
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,6 +30,9 @@ STATE_VARIABLE: Final = "SAFESIDE_STATE_DIR"
 _OWNER_ONLY: Final = 0o600
 _EVENT: Final = "event"
 _DOCUMENT: Final = "document"
+_KEY: Final = "key"
+_MOST_DIGITS: Final = 18
+"""More than any number of an event has; what is longer is noise."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,20 +56,28 @@ def state_directory() -> Path:
     return (Path(base) if base else Path.home() / ".local" / "state") / "safeside"
 
 
+def witness_of(ledger_id: str) -> Path:
+    """The witness of a ledger in the state directory."""
+    return state_directory() / f"{ledger_id}.witness"
+
+
 class Witness:
     """One file. It only grows, so each process reads what is new and nothing twice."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.number = 0
-        """The last event of the database's own chain that stands here; set by the ledger, which knows."""
+        """Up to which event the database's own chain stands here without a gap; set by the ledger."""
         self.documents: set[str] = set()
+        self.keys: set[str] = set()
         self._read = 0
 
     def news(self) -> Iterator[Line]:
         """Every event that was added since the last call."""
         try:
-            size = self.path.stat().st_size
+            status = self.path.stat()
+            _require_file(status)
+            size = status.st_size
         except FileNotFoundError:
             size = 0
         except OSError as error:
@@ -78,6 +92,7 @@ class Witness:
         """Read all of it again with the next call of `news`."""
         self.number, self._read = 0, 0
         self.documents.clear()
+        self.keys.clear()
 
     def _lines(self) -> Iterator[Line]:
         try:
@@ -91,17 +106,22 @@ class Witness:
         for text in whole.decode(errors="replace").split("\n"):
             kind, _, rest = text.partition(" ")
             if kind == _DOCUMENT:
-                self.documents.add(rest.partition(" ")[0])
+                digest, _, body = rest.partition(" ")
+                if events.digest(body) == digest:
+                    self.documents.add(digest)
+            elif kind == _KEY:
+                self.keys.add(rest)
             elif kind == _EVENT:
                 number, _, rest = rest.partition(" ")
                 digest, _, body = rest.partition(" ")
-                if number.isdecimal():
+                if number.isdecimal() and len(number) <= _MOST_DIGITS:
                     yield Line(head=Head(number=int(number), digest=digest), body=body)
 
-    def add(self, rows: Iterable[tuple[int, str, str]], documents: dict[str, str]) -> None:
-        """Append events, and the documents they speak of; on the disk before this returns."""
+    def add(self, key: str, rows: Iterable[tuple[int, str, str]], documents: dict[str, str]) -> None:
+        """Append events, the documents they speak of, and once the key; on the disk before this returns."""
         text = "".join(
-            [f"{_DOCUMENT} {digest} {body}\n" for digest, body in documents.items()]
+            [f"{_KEY} {one}\n" for one in {key} - self.keys]
+            + [f"{_DOCUMENT} {digest} {body}\n" for digest, body in documents.items()]
             + [f"{_EVENT} {number} {digest} {body}\n" for number, digest, body in rows]
         )
         with self._opened() as handle:
@@ -121,8 +141,9 @@ class Witness:
         try:
             disk.make(self.path.parent)
             new = not self.path.exists()
-            handle = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, _OWNER_ONLY)
+            handle = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK, _OWNER_ONLY)
             try:
+                _require_file(os.fstat(handle))
                 if new:
                     disk.flush(self.path.parent)
                 yield handle
@@ -134,12 +155,21 @@ class Witness:
     def document(self, digest: str) -> str | None:
         """A document as the witness saw it."""
         start = f"{_DOCUMENT} {digest} "
-        with self.path.open(encoding="utf-8", errors="replace") as file:
-            for line in file:
-                body = line.removeprefix(start).rstrip("\n")
-                if line.startswith(start) and events.digest(body) == digest:
-                    return body
+        try:
+            with self.path.open(encoding="utf-8", errors="replace", newline="\n") as file:
+                for line in file:
+                    body = line.removeprefix(start).rstrip("\n")
+                    if line.startswith(start) and events.digest(body) == digest:
+                        return body
+        except OSError as error:
+            raise _unusable(self.path, error) from error
         return None
+
+
+def _require_file(status: os.stat_result) -> None:
+    """A pipe or a socket would keep us waiting, or keep nothing."""
+    if stat.S_ISFIFO(status.st_mode) or stat.S_ISSOCK(status.st_mode):
+        raise OSError(errno.EINVAL, "")
 
 
 def _mend(handle: int) -> str:
@@ -149,8 +179,12 @@ def _mend(handle: int) -> str:
 
 def _unusable(path: Path, error: OSError) -> StoreUnavailable:
     return StoreUnavailable(
-        f'The ledger\'s witness "{path}" cannot be used ({os.strerror(error.errno or 0)}).',
+        f'The ledger\'s witness "{path}" cannot be used ({_why(error)}).',
         "Make the file and its directory writable for this user and free some space, or set "
         f"{STATE_VARIABLE} to a directory that lasts; then run the same command again with the same "
         "request id.",
     )
+
+
+def _why(error: OSError) -> str:
+    return "it is not a plain file" if error.errno == errno.EINVAL else os.strerror(error.errno or 0)
