@@ -13,6 +13,7 @@ Each says what happened and what to do next, and never quotes private data::
     │   └── SimulationOnly   seeded noise where a real release was asked for
     ├── InputError           visits, places or windows that cannot be counted for certain
     │   ├── BadFile
+    │   │   └── LimitBroken  a record is beyond a limit that was fixed with the dataset
     │   ├── BadQuestion
     │   └── MissingExtra     an optional package is not installed
     ├── LedgerError          the account of what was spent
@@ -87,6 +88,10 @@ class InputError(SafesideError):
 
 class BadFile(InputError):
     """A visits or places file with rows that stop the work."""
+
+
+class LimitBroken(BadFile):
+    """A record is beyond a declared limit. By how much is not said: the curator must not choose by it."""
 
 
 class BadQuestion(InputError):

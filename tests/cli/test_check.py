@@ -50,6 +50,20 @@ def test_a_sound_file(folder: Path) -> None:
     )
 
 
+def test_how_many_places_a_person_is_at_is_neither_said_nor_asked(folder: Path) -> None:
+    """A limit chosen by it would be the data's own, published (THEORY section 8)."""
+    rows = [
+        f"ana,{place},2024-03-03T1{at}:00:00Z,2024-03-03T1{at}:30:00Z"
+        for at, place in ((2, "gym"), (3, "bar"))
+    ]
+    (folder / "visits.csv").write_text(VISITS + "\n".join(rows) + "\n")
+    asked = ("visits.csv", "--places", "places.csv", *COLUMNS, "--when", "2024-03-03", "--timezone", "UTC")
+    code, said = run(*asked, "--json")
+    assert code == 0
+    assert "places_per_person" not in said
+    assert CliRunner().invoke(build(), ["check", *asked, "--max-places-per-person", "1"]).exit_code == 2
+
+
 def test_what_is_wrong_is_said_with_its_line(folder: Path) -> None:
     (folder / "visits.csv").write_text(VISITS + "chi,pub,2024-03-03T12:00:00Z,2024-03-03T11:00:00Z\n")
     code, said = run("visits.csv", "--places", "places.csv", *COLUMNS)

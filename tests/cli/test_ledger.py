@@ -192,3 +192,44 @@ def test_a_violation_and_a_refusal_have_codes_of_their_own(here: Path) -> None:
         assert done.returncode == code
         assert "What to do:" in done.stderr
         assert "Traceback" not in done.stderr
+
+
+def test_limits_are_fixed_when_a_dataset_is_made_and_otherwise_there_are_none() -> None:
+    made = run("ledger", "create", "--epsilon", "2", "--dataset", "plain", "--ledger", "ledger.db")
+    assert "Limits: none, and none can be added." in made
+    assert "Instants, and intervals with --max-alarms, need no limit." in " ".join(made.split())
+    limits = ("--max-places-per-person", "8", "--people", "5000")
+    made = run("ledger", "create", "--epsilon", "2", "--dataset", "limited", *limits, "--ledger", "ledger.db")
+    assert "counted at no more than 8 places over an interval" in " ".join(made.split())
+    assert "No count is above 5,000" in " ".join(made.split())
+    plain, limited = (
+        read("ledger", "show", name, "--ledger", "ledger.db")["datasets"][0] for name in ("plain", "limited")
+    )
+    assert [(one["max_places_per_person"], one["people"]) for one in (plain, limited)] == [
+        (None, None),
+        (8, 5000),
+    ]
+
+
+@pytest.mark.parametrize("limit", [("--max-places-per-person", "0"), ("--people", "19")])
+def test_a_limit_that_is_none_makes_no_dataset(limit: tuple[str, str]) -> None:
+    with pytest.raises(SafesideError):
+        run("ledger", "create", "--epsilon", "2", "--dataset", "x", *limit, "--ledger", "ledger.db")
+    assert read("ledger", "show", "--ledger", "ledger.db")["datasets"] == []
+
+
+def test_a_raised_floor_for_people_holds_when_a_dataset_is_made() -> None:
+    Path("safeside.toml").write_text("people_floor = 1000\n")
+    small = ("ledger", "create", "--epsilon", "1", "--dataset", "x", "--ledger", "ledger.db", "--people")
+    with pytest.raises(BadQuestion, match="below the floor of 1000"):
+        run(*small, "999")
+    run(*small, "1000")
+
+
+def test_a_stop_at_a_limit_is_told_to_whoever_has_the_ledger() -> None:
+    run("ledger", "create", "--epsilon", "2", "--dataset", "visits", "--ledger", "ledger.db")
+    with open_ledger("ledger.db") as book:
+        book.stop(book.reserve("visits", "a", QUESTION, cost(1)))
+    assert "stopped at a limit; stays charged, and its time closed" in run(
+        "ledger", "history", "--ledger", "ledger.db"
+    )

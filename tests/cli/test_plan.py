@@ -75,3 +75,8 @@ def test_refused_numbers_reach_the_reader() -> None:
             catch_exceptions=False,
             standalone_mode=False,
         )
+
+
+def test_it_leads_to_what_needs_no_limit() -> None:
+    said = " ".join(run("--at-most", "2", "--epsilon", "1").split())
+    assert "publish with --max-alarms, which needs no limit on the places of a person" in said

@@ -153,8 +153,10 @@ def test_over_budget_seed_and_policy_are_refused(world: World) -> None:
 def test_the_floor_for_people_can_be_raised_in_the_settings(world: World) -> None:
     with Path("safeside.toml").open("a") as file:
         file.write("people_floor = 1000\n")
+    with open_ledger("ledger.db") as ledger:
+        ledger.create_dataset("few", "person", 3, people=999)
     with pytest.raises(BadQuestion, match="below the floor of 1000"):
-        run("publish", "visits.parquet", *QUESTION, "--out", "out", "--yes", "--people", "999")
+        run("publish", "visits.parquet", *QUESTION, "--out", "out", "--yes", "--dataset", "few")
 
 
 def test_superseding_and_withdrawing_say_what_must_not_prompt_them(world: World) -> None:

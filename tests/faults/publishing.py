@@ -49,7 +49,7 @@ class World:
     home: Path
 
     @classmethod
-    def made(cls, home: Path) -> World:
+    def made(cls, home: Path, **limits: Any) -> World:
         """A new one; some places are busy, most are empty."""
         home.mkdir(exist_ok=True)
         rows = [
@@ -62,7 +62,7 @@ class World:
         pl.DataFrame({"place": [f"p{place:02}" for place in range(PLACES)]}).write_csv(home / "places.csv")
         os.environ[STATE_VARIABLE] = str(home / "state")
         with create_ledger(home / "ledger.db") as ledger:
-            ledger.create_dataset("city", "person", CAP)
+            ledger.create_dataset("city", "person", CAP, **limits)
         create_key(home / "key")
         return cls(home)
 

@@ -22,6 +22,8 @@ EXAMPLES: list[Happening] = [
         epsilon=Fraction(1, 3),
         delta=Fraction(0),
         balance="private",
+        max_places_per_person=None,
+        people=500,
     ),
     events.Reserved(
         request="r",
@@ -36,6 +38,7 @@ EXAMPLES: list[Happening] = [
     events.Returned(request="r", epsilon=Fraction(1, 2)),
     events.Withdrawn(request="r", reservation="d", reason="software-fault"),
     events.Refused(request="q", dataset="city", question="digest", reason="no room", ends=None),
+    events.Stopped(request="r", reservation="d"),
     events.Linked(first="city", second="town"),
     events.Recharged(
         request="r",

@@ -29,3 +29,51 @@ def test_an_instant_at_which_sightings_of_two_days_hold(world: World) -> None:
         "sightings of the day before still hold: .+ counted where they were the day before",
         "at least the holding time after the day begins, or about an interval, .+ a shorter holding time",
     )
+
+
+DAY = "2021-06-03T00:00:00+00:00/P1D"
+
+
+def test_limits_that_the_dataset_was_not_made_with(world: World) -> None:
+    with open_ledger(world.home / "ledger.db") as ledger:
+        ledger.create_dataset("limited", "person", 1, max_places_per_person=3, people=100)
+    for more, what, do in [
+        (
+            {"when": DAY, "max_places_per_person": 2},
+            '--max-places-per-person is 2, and the dataset "city" was made without --max-places-per-person',
+            "found by trial.+fixed when the dataset is made.+an instant, or with --max-alarms",
+        ),
+        (
+            {"when": DAY, "max_places_per_person": 2, "dataset": "limited"},
+            'is 2, and the dataset "limited" was made with --max-places-per-person 3',
+            "Leave --max-places-per-person out",
+        ),
+        (
+            {"people": 99, "dataset": "limited"},
+            '--people is 99, and the dataset "limited" was made with --people 100',
+            "Leave --people out.+It only sharpens",
+        ),
+    ]:
+        with pytest.raises(SafesideError) as caught:
+            world.publish("counts", **more)
+        says(caught, what, do)
+
+
+def test_a_stop_at_a_limit_and_what_it_closes(world: World) -> None:
+    world.spoilt()
+    with pytest.raises(SafesideError) as caught:
+        world.publish("counts", request_id="monday")
+    says(
+        caught,
+        "Nobody in these visits was at any of the places",
+        "confirm it with --allow-nobody; that is not published. Nothing was published. The budget stays "
+        'reserved for the request "monday".+closed to every other question, value and method: once rows that '
+        "were wrong are repaired, running the same command again finishes it and spends nothing more",
+    )
+    with pytest.raises(SafesideError) as caught:
+        world.publish("counts", at_most=3)
+    says(
+        caught,
+        "stopped at a limit of the dataset, and that time stays closed",
+        'repair them and run the request "monday" again, unchanged; it is paid for. Any other time can be',
+    )

@@ -20,7 +20,12 @@ from safeside.visits.window import Window
 
 QUESTIONS: dict[str, tuple[dict[str, Any], str, str, str]] = {
     "policy": ({"policy": "visited"}, INSTANT, "Only one policy", "Leave --policy out"),
-    "no limit": ({}, DAY, "one person can be at many places", "--max-places-per-person K.+--max-alarms C"),
+    "no limit": (
+        {},
+        DAY,
+        "one person can be at many places",
+        "--max-alarms C.+made with --max-places-per-person K",
+    ),
     "people": ({"people": 19}, INSTANT, "19, below the floor of 20", "at least 20 people"),
     "raised floor": (
         {"people": 60, "people_floor": 100},

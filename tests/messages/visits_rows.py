@@ -12,7 +12,7 @@ from tests.messages.visits_acts import GOOD, HEADER, POINTS, ROWS, Act, Said, li
 from tests.visits.making import DAY, NOON, places, table
 from tests.visits.plain import Stay
 
-from safeside.errors import BadFile, BadQuestion
+from safeside.errors import BadFile, BadQuestion, LimitBroken
 from safeside.visits import Manifest, Places, VisitFormat, Window, count_visits, read_places
 
 NO_TABLE = "The dataframe of places has two columns of one name, or text and numbers in one column."
@@ -237,9 +237,10 @@ SAID: Said = {
     ),
     "two places": (
         declared(table([*ROWS, Stay("ana", "gym", DAY.start, DAY.end)]), NOON),
-        BadFile,
+        LimitBroken,
         "Someone is at two places at the instant asked about.",
-        "Correct overlapping stays, or declare in how many places one can be (--max-places-per-person).",
+        "Correct overlapping stays. Where places overlap, so that one can be at several, the dataset has to "
+        "be made with --max-places-per-person.",
     ),
     "two places on a date": (
         lambda _: count_visits(
@@ -248,15 +249,15 @@ SAID: Said = {
             NOON,
             VisitFormat(timezone="Asia/Tokyo"),
         ),
-        BadFile,
+        LimitBroken,
         "Someone is at two places at the instant asked about.",
-        "A date is the whole day: ask about the day, with --max-places-per-person or --max-alarms.",
+        "A date is the whole day: ask about days, with --max-alarms.",
     ),
     "too many places": (
         declared(table([*ROWS, Stay("ana", "gym", DAY.start, DAY.end)]), max_places_per_person=1),
-        BadFile,
+        LimitBroken,
         "Someone visited more places than the declared 1.",
-        "Declare a larger number, not taken from the data, or ask for sparse answers (--max-alarms).",
+        "Correct rows that are wrong. Sparse answers (--max-alarms) need no such number.",
     ),
     "other rows": (
         declared(table(ROWS), manifest=Manifest(rows=2)),

@@ -304,7 +304,8 @@ REAL = {
 @pytest.mark.parametrize("kind", REAL)
 def test_every_kind_of_release_that_is_really_published_verifies(world: World, kind: str, unit: str) -> None:
     with open_ledger(world.home / "ledger.db") as ledger:
-        ledger.create_dataset("all", unit, 3, "1e-2", timezone="Asia/Tokyo")
+        limits = {name: REAL[kind].get(name) for name in ("max_places_per_person", "people")}
+        ledger.create_dataset("all", unit, 3, "1e-2", timezone="Asia/Tokyo", **limits)
     rows = (world.home / "places.csv").read_text().split()
     numbered = [f"{row},{at % 4}" for at, row in enumerate(rows[1:])]
     (world.home / "places.csv").write_text("\n".join([f"{rows[0]},at_most", *numbered, ""]))

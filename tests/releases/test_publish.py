@@ -99,7 +99,7 @@ def test_unused_alarms_come_back(world: World) -> None:
 def test_the_same_id_with_another_question_is_refused(world: World) -> None:
     world.publish("counts", request_id="monday")
     with pytest.raises(RequestConflict):
-        world.publish("counts", request_id="monday", people=500)
+        world.publish("counts", request_id="monday", at_most=3)
     assert remaining(world) == CAP - 1
 
 
@@ -139,12 +139,11 @@ def test_a_directory_that_is_taken_is_refused_before_anything_is_paid(world: Wor
 
 def test_a_person_day_is_charged_for_every_day_the_window_and_the_holding_time_touch(world: World) -> None:
     with open_ledger(world.home / "ledger.db") as ledger:
-        ledger.create_dataset("days", "person-day", 1, timezone="UTC")
+        ledger.create_dataset("days", "person-day", 1, timezone="UTC", max_places_per_person=2)
     release = world.publish(
         "counts",
         dataset="days",
         when="2021-06-02T23:00:00+00:00/2021-06-03T13:00:00+00:00",
-        max_places_per_person=2,
     )
     assert release.manifest["ledger"]["cost"]["periods"] == ["2021-06-02", "2021-06-03"]
     assert "one day at a time" in (world.out / "statement.txt").read_text()
@@ -152,7 +151,7 @@ def test_a_person_day_is_charged_for_every_day_the_window_and_the_holding_time_t
 
 def test_time_for_which_a_sighting_is_held_is_charged_too(world: World) -> None:
     with open_ledger(world.home / "ledger.db") as ledger:
-        ledger.create_dataset("days", "person-day", 1, timezone="UTC")
+        ledger.create_dataset("days", "person-day", 1, timezone="UTC", max_places_per_person=1)
     seen = datetime(2021, 6, 2, 23, 50, tzinfo=UTC)
     pl.DataFrame({"person": ["n"], "place": ["p00"], "time": [seen]}).write_parquet(
         world.home / "visits.parquet"

@@ -27,7 +27,7 @@ MIDNIGHT = datetime(2021, 6, 4, tzinfo=UTC)
 @pytest.fixture
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "state"))
-    return World.made(tmp_path)
+    return World.made(tmp_path, max_places_per_person=1)
 
 
 def untouched(world: World) -> None:

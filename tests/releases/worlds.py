@@ -51,3 +51,5 @@ BAD = {
     "times without a zone": lambda t: t.with_columns(pl.col("start", "end").dt.replace_time_zone(None)),
     "yesterday's file": lambda t: t.with_columns(pl.col("start", "end") - timedelta(days=1)),
 }
+LIMITS = ("somebody at two places at once", "yesterday's file")
+"""Of these, what is beyond a limit: it may not be met with another question."""

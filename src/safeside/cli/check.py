@@ -34,7 +34,6 @@ def check(
         str | None,
         typer.Option(help="An instant, or an interval A/B, to check too.", rich_help_panel=options.QUESTION),
     ] = None,
-    max_places_per_person: options.MaxPlaces = None,
     exclude_unknown_places: visit.ExcludeUnknown = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -45,7 +44,6 @@ def check(
             read_places(places),
             None if when is None else Window.parse(when, declared.timezone),
             declared,
-            max_places_per_person=max_places_per_person,
             exclude_unknown_places=exclude_unknown_places,
             manifest=manifest,
             progress=progress,

@@ -14,6 +14,7 @@ from safeside.cli.config import KEY, Config, read_config, required
 from safeside.cli.console import VIOLATION, fail, line, out, print_json
 from safeside.errors import LedgerMissing, LedgerTampered
 from safeside.ledger import Ledger, create_ledger, open_ledger, recover_ledger
+from safeside.ledger.rules import require_floor
 
 Where = Annotated[
     str | None, typer.Option("--ledger", help="A file, or postgresql://...; from safeside.toml if left out.")
@@ -50,6 +51,13 @@ def create(
             help="Outsiders see what is left: a release that stops for bad input then stays charged.",
         ),
     ] = False,
+    max_places_per_person: Annotated[
+        int | None,
+        typer.Option(help="K, for noisy counts over an interval: whoever is at more stops a release."),
+    ] = None,
+    people: Annotated[
+        int | None, typer.Option(help="A public number that no count exceeds; published.")
+    ] = None,
     ledger: Where = None,
 ) -> None:
     """Make a dataset with its budget, and the ledger if there is none yet. Neither can be reset."""
@@ -58,10 +66,20 @@ def create(
     name = required(dataset, config.dataset, "--dataset", "dataset")
     with _made_or_opened(url) as book:
         zone = timezone or (config.timezone if unit != "person" else None)
-        book.create_dataset(name, unit, epsilon, delta, timezone=zone, public_balance=public_balance)
+        book.create_dataset(
+            name,
+            unit,
+            epsilon,
+            delta,
+            timezone=zone,
+            public_balance=public_balance,
+            max_places_per_person=max_places_per_person,
+            people=None if people is None else require_floor(people, config.people_floor or 0),
+        )
         shown = book.show(name)
         out.print(line(f"Made the dataset {name} in {book.where}."))
     out.print(text.terms(shown.dataset), markup=False)
+    out.print(text.limits(shown.dataset), markup=False)
     out.print()
     out.print("What the people in it are promised:")
     out.print(shown.promise, markup=False)

@@ -21,6 +21,21 @@ def terms(dataset: Dataset) -> str:
     return f"Budget{each}: {amount(dataset.cap)}."
 
 
+def limits(dataset: Dataset) -> str:
+    """What its questions are asked with, and what to ask where there is no limit."""
+    said = []
+    if dataset.max_places_per_person is not None:
+        said.append(
+            f"A person is counted at no more than {dataset.max_places_per_person:,} places over an interval; "
+            "whoever was at more stops the release, and closes that time to every question."
+        )
+    if dataset.people is not None:
+        said.append(f"No count is above {dataset.people:,}; one that is stops the release in the same way.")
+    if not said:
+        said.append("Limits: none, and none can be added.")
+    return f"{' '.join(said)} Instants, and intervals with --max-alarms, need no limit."
+
+
 def amount(budget: Budget) -> str:
     """An epsilon, and a delta if there is one."""
     delta = f", delta {show(budget.delta)}" if budget.delta else ""
@@ -59,6 +74,7 @@ def print_status(one: Status, *, places: bool) -> None:
     if one.forgotten:
         out.print(forgotten(one.forgotten), markup=False, style="bold red")
     out.print(f"Dataset {line(one.dataset.name)}. {terms(one.dataset)}", markup=False)
+    out.print(limits(one.dataset), markup=False)
     if one.shares_with:
         shared = line(", ".join(one.shares_with))
         out.print(f"Shares a budget of {amount(one.cap)} with {shared}.", markup=False)
@@ -149,6 +165,8 @@ def describe(event: Event) -> str:
             return f"{request}: {reason}"
         case events.Refused(request=request, reason=reason, ends=ends):
             return f"{request}: {reason}" + ("" if ends is None else "; its reservation went back in full")
+        case events.Stopped(request=request):
+            return f"{request}: stopped at a limit; stays charged, and its time closed"
         case events.Linked(first=first, second=second):
             return f"{first} and {second} hold the same people"
         case events.Found() as what:
@@ -224,6 +242,8 @@ def status_json(one: Status, *, places: bool) -> dict[str, Any]:
         "dataset": one.dataset.name,
         "unit": str(one.dataset.unit),
         "timezone": one.dataset.timezone,
+        "max_places_per_person": one.dataset.max_places_per_person,
+        "people": one.dataset.people,
         "cap": _budget(one.cap),
         "standing": _budget(one.standing),
         "remaining": _budget(one.remaining),

@@ -28,6 +28,12 @@ _STYLES: Final[dict[Definition, dict[str, Any]]] = {
     Definition.DP: {"color": "#000000", "marker": "^", "linestyle": ":", "markersize": 5},
 }
 
+LIMITS: Final = (
+    "At an instant one person changes one count. Over an interval, publish with --max-alarms, which needs no "
+    "limit on the places of a person; a limit K (--sensitivity K here) is for datasets that were made with "
+    "`ledger create --max-places-per-person K`, and whoever was at more places stops the release for good."
+)
+
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
@@ -69,6 +75,7 @@ def command(
     out.print(_table(made))
     # On a terminal wrapped between words; piped, one line.
     out.print(made.sentence(), markup=False, soft_wrap=not out.is_terminal)
+    out.print(LIMITS, markup=False, soft_wrap=not out.is_terminal)
     if plot is not None:
         out.print(f"Picture: {plot}", markup=False)
 

@@ -32,10 +32,11 @@ from safeside.cli.gather import gather
 from safeside.errors import BadQuestion, BadRelease, BadSignature, SimulationOnly
 from safeside.exact import show
 from safeside.ledger import open_ledger
+from safeside.ledger.rules import PEOPLE_FLOOR
 from safeside.releases.preview import Preview
 from safeside.releases.publish import prepare
 from safeside.releases.purge import purge as purge_paths
-from safeside.releases.question import PEOPLE_FLOOR, Terms
+from safeside.releases.question import Terms
 from safeside.releases.release import WITHDRAWN, Release
 from safeside.releases.signing import load_private, load_public
 from safeside.releases.simulate import WHEN
@@ -76,7 +77,7 @@ def publish(
     allow_nobody: Annotated[
         bool,
         typer.Option(
-            "--allow-nobody", help="It may be that nobody was anywhere.", rich_help_panel=visit.PANEL
+            "--allow-nobody", help="I looked: nobody was anywhere then.", rich_help_panel=visit.PANEL
         ),
     ] = False,
     dataset: Annotated[

@@ -31,7 +31,7 @@ Decision = Annotated[
 MaxPlaces = Annotated[
     int | None,
     typer.Option(
-        "--max-places-per-person", help="K: whoever is at more stops the release.", rich_help_panel=QUESTION
+        "--max-places-per-person", help="K, as the dataset was made with it.", rich_help_panel=QUESTION
     ),
 ]
 MaxAlarms = Annotated[
@@ -61,7 +61,7 @@ PublishAtLeast = Annotated[
     ),
 ]
 People = Annotated[
-    int | None, typer.Option(help="A public number that no count exceeds.", rich_help_panel=QUESTION)
+    int | None, typer.Option(help="N, as the dataset was made with it.", rich_help_panel=QUESTION)
 ]
 Basemap = Annotated[
     Path | None, typer.Option(help="GeoJSON to draw beneath the map.", rich_help_panel=OUTPUT)

@@ -38,6 +38,10 @@ class Dataset:
     created: datetime
     public_balance: bool = False
     """Whether outsiders see what is left, so that a stopped release has to stay charged."""
+    max_places_per_person: int | None = None
+    """The most places one person is counted at over an interval; whoever is at more stops a release."""
+    people: int | None = None
+    """A public number that no count exceeds."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,6 +66,8 @@ class Reservation:
     recharged: bool = False
     resumed: bool = field(default=False, compare=False)
     """Taken up by a second run: from then on neither knows what the other has drawn."""
+    stopped: bool = field(default=False, compare=False)
+    """A record broke a limit of the dataset, and nothing was published under it since."""
     fresh: bool = field(default=False, compare=False)
     """Made by the very call that answered with it: nobody else can have drawn under it yet."""
 

@@ -88,10 +88,11 @@ class LedgerCreated(Happening):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DatasetCreated(Happening):
-    """A dataset with its unit of privacy and its caps, which never change.
+    """A dataset with its unit of privacy, its caps and its limits, none of which ever change.
 
     `balance` says who can see what is left: "private", or "public", where a release that stops for bad input
-    stays charged, because a balance that goes up again would tell.
+    stays charged, because a balance that goes up again would tell. `max_places_per_person` and `people` are
+    published with what needs them; chosen later, they could be chosen by what is in the data.
     """
 
     kind: ClassVar[str] = "dataset"
@@ -101,6 +102,8 @@ class DatasetCreated(Happening):
     epsilon: Fraction
     delta: Fraction
     balance: str
+    max_places_per_person: int | None
+    people: int | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -194,6 +197,17 @@ class Refused(Happening):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Stopped(Happening):
+    """A record broke a limit of its dataset. The reservation stays charged, and the time it looked at is
+    closed to every other question: one that passes would tell what this one met.
+    """
+
+    kind: ClassVar[str] = "stop"
+    request: str
+    reservation: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Linked(Happening):
     """Two datasets hold the same people and share a budget from here on."""
 
@@ -248,6 +262,7 @@ KINDS: Final[Mapping[str, type[Happening]]] = {
         Returned,
         Withdrawn,
         Refused,
+        Stopped,
         Linked,
         Recharged,
         Found,

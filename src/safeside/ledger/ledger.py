@@ -37,6 +37,8 @@ from safeside.ledger.rules import (
     find_unit,
     over_budget,
     refusal,
+    require_floor,
+    require_open,
     require_same,
     timezone_of,
     unit_of,
@@ -72,12 +74,15 @@ class Ledger(Reader):
         *,
         timezone: str | None = None,
         public_balance: bool = False,
+        max_places_per_person: int | None = None,
+        people: int | None = None,
         now: datetime | None = None,
     ) -> Dataset:
-        """Declare a dataset, whose data one unit of privacy covers, and its caps, which never change.
+        """Declare a dataset, whose data one unit of privacy covers, with caps and limits that never change.
 
         Where outsiders see what is left, say so with `public_balance`: a release that stops for bad input
-        then stays charged.
+        then stays charged. Questions that need a limit, on the places of one person or on the people there
+        are, are asked with the one that is declared here; instants and sparse answers need none.
         """
         check_name(name, "dataset")
         protected = find_unit(unit)
@@ -88,6 +93,10 @@ class Ledger(Reader):
             epsilon=exact.epsilon(epsilon),
             delta=exact.delta(delta),
             balance=PUBLIC if public_balance else PRIVATE,
+            max_places_per_person=None
+            if max_places_per_person is None
+            else exact.whole(max_places_per_person, "--max-places-per-person", least=1),
+            people=None if people is None else require_floor(people),
         )
 
         def decide(state: State) -> Decision:
@@ -127,6 +136,7 @@ class Ledger(Reader):
                 # Whoever made it must know, before it returns the money, that somebody else may have drawn.
                 joined = events.Resumed(request=request_id, reservation=known.digest)
                 return Decision(happenings=(joined,)) if state.endable(known) else Decision()
+            require_open(state, dataset, request_id, stored)
             over = over_budget(state, dataset, cost)
             if over is not None:
                 refused.append(over)
@@ -273,6 +283,18 @@ class Ledger(Reader):
             return refusal(state, request_id, dataset, stored, reason, ends=ends)
 
         return request_id not in self._chain.record(events.Refused.kind, decide, now).reservations
+
+    def stop(self, reservation: Reservation, *, now: datetime | None = None) -> None:
+        """Record that a record broke a limit: it stays charged, and its time closed to other questions."""
+
+        def decide(state: State) -> Decision:
+            known = find_reservation(state, reservation, self.where)
+            if known.stopped or known.stage is not Stage.RESERVED:
+                return Decision()
+            what = events.Stopped(request=known.request, reservation=known.digest)
+            return Decision(happenings=(what,))
+
+        self._chain.record(events.Stopped.kind, decide, now)
 
     def link(self, first: str, second: str, *, now: datetime | None = None) -> tuple[str, ...]:
         """Two datasets hold the same people: from here on they share the smaller of their budgets.

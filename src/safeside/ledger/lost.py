@@ -6,11 +6,12 @@ there, a return or a refusal, gives nothing back here, since this branch may hav
 
 | lost event | its effect here |
 | --- | --- |
-| dataset | made; where there is one of that name, the smaller caps hold |
+| dataset | made; where there is one of that name, the smaller caps hold, and limits only where they agree |
 | reserve | charged again, under a request id of its own if this one is taken |
 | recharge | the same, and its release with it |
 | commit | its reservation is drawn; charged again where another draw stands, or it had gone back |
 | resume | its reservation no longer goes back; charged again where it had |
+| stop | its time is closed; its reservation charged again where it had gone back |
 | withdraw | its release is withdrawn |
 | link | the datasets share a budget |
 | found | the event that it holds, unless this chain has that one |
@@ -71,6 +72,10 @@ def _carry(state: State, gone: Event, event: Event) -> None:
             known = _revived(state, what.reservation, event)
             if known is not None and state.endable(known):
                 state.reservations[known.request] = replace(known, resumed=True)
+        case events.Stopped() as what:
+            known = _revived(state, what.reservation, event)
+            if known is not None and known.stage is Stage.RESERVED:
+                state.reservations[known.request] = replace(known, stopped=True)
         case events.Withdrawn() as what:
             known = _revived(state, what.reservation, event)
             if known is not None and known.stage is Stage.COMMITTED:
@@ -95,7 +100,14 @@ def _dataset(state: State, what: events.DatasetCreated, gone: Event) -> None:
         return
     cap = Budget(epsilon=what.epsilon, delta=what.delta)
     public = known.public_balance or what.balance == PUBLIC
-    state.datasets[what.name] = replace(known, cap=known.cap.least(cap), public_balance=public)
+    most, people = known.max_places_per_person, known.people
+    state.datasets[what.name] = replace(
+        known,
+        cap=known.cap.least(cap),
+        public_balance=public,
+        max_places_per_person=most if most == what.max_places_per_person else None,
+        people=people if people == what.people else None,
+    )
     group = state.group(what.name)
     group.cap = group.cap.least(cap)
     if (str(known.unit), known.timezone) != (what.unit, what.timezone):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from datetime import datetime
 from types import TracebackType
@@ -15,7 +15,7 @@ from safeside.ledger.events import Event, Head
 from safeside.ledger.money import Budget, Cost
 from safeside.ledger.periods import check_periods, periods_of
 from safeside.ledger.recovery import Published, reconcile
-from safeside.ledger.rules import find_dataset, over_budget
+from safeside.ledger.rules import find_dataset, over_budget, require_open
 from safeside.ledger.state import State
 from safeside.ledger.status import Status, status, verify
 from safeside.ledger.store import Draw, Rows, Store
@@ -102,6 +102,13 @@ class Reader:
         if over is not None:
             raise over
         return self.remaining(dataset, cost.periods) - cost.converted()
+
+    def require_open(self, dataset: str, request_id: str, question: Mapping[str, Any]) -> None:
+        """LedgerError where a question looks at a time that a stop at a limit has closed."""
+        stored, _ = questions.shorten(question)
+        with self._state() as (state, _):
+            find_dataset(state, dataset)
+            require_open(state, dataset, request_id, stored)
 
     def reservation(self, request_id: str) -> Reservation | None:
         """The reservation made for a request, at its present stage."""

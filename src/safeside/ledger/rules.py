@@ -8,7 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from safeside.errors import BadQuestion, LedgerForked, LedgerMissing, OverBudget, RequestConflict
+from safeside import exact
+from safeside.errors import (
+    BadQuestion,
+    LedgerError,
+    LedgerForked,
+    LedgerMissing,
+    OverBudget,
+    RequestConflict,
+)
 from safeside.exact import show
 from safeside.ledger import events
 from safeside.ledger.account import Dataset, Reservation
@@ -19,6 +27,46 @@ from safeside.ledger.state import State
 from safeside.privacy.guarantee import Unit
 
 _LONGEST_NAME: Final = 200
+PEOPLE_FLOOR: Final = 20
+"""A declared number of people below this says too much about each of them; settings may raise it."""
+LOOKED_AT: Final = "looked_at"
+"""The part of a question that says from when until when the counting rule looks."""
+
+
+def require_floor(people: int, floor: int = PEOPLE_FLOOR) -> int:
+    """A public number of people that is not too small to be one."""
+    number, least = exact.whole(people, "--people"), max(floor, PEOPLE_FLOOR)
+    if number < least:
+        raise BadQuestion(
+            f"--people is {number}, below the floor of {least}.",
+            f"Declare at least {least} people, or leave --people out.",
+        )
+    return number
+
+
+def require_open(state: State, dataset: str, request: str, question: Mapping[str, Any]) -> None:
+    """Refuse a question about a time for which a release of these people stopped at a limit.
+
+    Whatever passes after such a stop, another value, another method or a part of the time, tells outsiders
+    what the stopped one met (THEORY section 8). The same request may be run again once rows are repaired.
+    """
+    start, end = _span(question)
+    for one in state.reservations.values():
+        first, last = _span(one.question)
+        meets = start < last and first < end
+        if one.stopped and one.request != request and one.dataset in state.group(dataset).members and meets:
+            raise LedgerError(
+                "A release about a time that this question looks at stopped at a limit of the dataset, and "
+                "that time stays closed: whatever is published after such a stop tells what stopped it.",
+                f'If rows were wrong, repair them and run the request "{one.request}" again, unchanged; it '
+                "is paid for. Any other time can be asked about.",
+            )
+
+
+def _span(question: Mapping[str, Any]) -> tuple[str, str]:
+    """In UTC and of one shape, so that text compares as time does; all time where a question does not say."""
+    said = question.get(LOOKED_AT)
+    return (str(said[0]), str(said[1])) if isinstance(said, list) and len(said) == 2 else ("", "~")
 
 
 def timezone_of(unit: Unit, timezone: str | None) -> str | None:

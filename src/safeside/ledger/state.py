@@ -20,7 +20,9 @@ from safeside.ledger.money import ZERO, Budget
 from safeside.ledger.periods import check_periods
 from safeside.privacy.guarantee import Unit
 
-_OfARequest = events.Resumed | events.Committed | events.Returned | events.Refused | events.Withdrawn
+_OfARequest = (
+    events.Resumed | events.Committed | events.Returned | events.Refused | events.Stopped | events.Withdrawn
+)
 SLACK_SECONDS: Final = 120
 """Clocks of several machines differ a little; an event is never dated before the one it follows."""
 
@@ -91,6 +93,8 @@ class State:
                 self._withdraw(what)
             case events.Refused():
                 self._refuse(what)
+            case events.Stopped():
+                self._stop(what)
             case events.Linked():
                 self._link(what, event)
             case events.Recharged():
@@ -141,6 +145,8 @@ class State:
             cap=cap,
             created=event.time,
             public_balance=what.balance == PUBLIC,
+            max_places_per_person=what.max_places_per_person,
+            people=what.people,
         )
         self.groups[what.name] = Group(members=(what.name,), unit=unit, timezone=what.timezone, cap=cap)
 
@@ -214,6 +220,7 @@ class State:
         self.reservations[reservation.request] = replace(
             reservation,
             stage=Stage.COMMITTED,
+            stopped=False,
             manifest=what.manifest,
             alarms=what.alarms,
             fingerprint=what.fingerprint,
@@ -234,7 +241,7 @@ class State:
         """
         members = self.group(reservation.dataset).members
         public = any(self.datasets[name].public_balance for name in members)
-        alone = not reservation.recharged and not reservation.resumed
+        alone = not reservation.recharged and not reservation.resumed and not reservation.stopped
         return reservation.stage is Stage.RESERVED and alone and not public
 
     def _refuse(self, what: events.Refused) -> None:
@@ -248,6 +255,12 @@ class State:
             self.ended[reservation.digest] = self.reservations.pop(what.request)
             del self.paid[reservation.digest]
         self.refusals[what.request] = what
+
+    def _stop(self, what: events.Stopped) -> None:
+        reservation = self._known(what)
+        if reservation.stage is not Stage.RESERVED:
+            raise Impossible("it stops what was drawn")
+        self.reservations[what.request] = replace(reservation, stopped=True)
 
     def _withdraw(self, what: events.Withdrawn) -> None:
         reservation = self._known(what)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from safeside.errors import BadFile
 from safeside.visits import Counts, VisitFormat, Window
 
 
@@ -31,14 +30,3 @@ def _written(value: object) -> object:
     if isinstance(value, dict):
         return {str(key): str(item) for key, item in value.items()}
     return [str(item) for item in value] if isinstance(value, tuple) else str(value)
-
-
-def require_somebody(counts: Counts) -> None:
-    """Yesterday's file, or a wrong time zone, would make every answer "at most": stop and ask."""
-    if counts.values.any():
-        return
-    raise BadFile(
-        f"Nobody in these visits was at any of the places at the time asked about ({counts.window.text}).",
-        "Check that the file is of that day and that --timezone is right. If nobody was there, say so "
-        "beforehand with --allow-nobody.",
-    )

@@ -25,6 +25,7 @@ from safeside.errors import (
     CannotWrite,
     InputError,
     LedgerError,
+    LimitBroken,
     ReleaseError,
     RequestConflict,
     SafesideError,
@@ -33,6 +34,7 @@ from safeside.errors import (
 )
 from safeside.ledger import Dataset, Ledger, Reservation, Stage, steps
 from safeside.ledger.money import Cost
+from safeside.ledger.rules import LOOKED_AT
 from safeside.mechanisms.counts import people_counts
 from safeside.noise.entropy import Entropy
 from safeside.progress import Progress, quiet
@@ -51,7 +53,8 @@ from safeside.releases.claims import check_claims
 from safeside.releases.composing import Setting, about, compose
 from safeside.releases.contents import check_contents
 from safeside.releases.designs import Asked
-from safeside.releases.looked_at import charged_periods
+from safeside.releases.limits import CLOSED, require_within
+from safeside.releases.looked_at import charged_periods, looked_at
 from safeside.releases.preview import Preview, preview
 from safeside.releases.question import Question, require_time
 from safeside.releases.release import Release, hold, load
@@ -135,6 +138,10 @@ class Publication:
             "supersedes": self.supersedes,
             # What was drawn stands beside this directory, so the same request is the same directory.
             "out": str(self.staging.out.resolve()),
+            LOOKED_AT: [
+                moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+                for moment in looked_at(self.question.window, self.sources.format)
+            ],
         }
 
     def setting(self, known_on: datetime, ledger: dict[str, Any] | None) -> Setting:
@@ -164,6 +171,7 @@ class Publication:
     def preview(self, now: datetime) -> Preview:
         """Promise, error side, expectation, price, rest; OverBudget where there is none. Spends nothing."""
         known = self.ledger.reservation(self.request)
+        self.ledger.require_open(self.dataset.name, self.request, self.recorded)
         before = self.ledger.remaining(self.dataset.name, self.cost.periods)
         after = before if known is not None else self.ledger.preview(self.dataset.name, self.cost)
         setting = self.setting(self.known_on or now, None)
@@ -294,9 +302,11 @@ class Publication:
                 confirm=confirm,
                 progress=progress,
             )
+            require_within(counts, self.question.people, allow_nobody=self.sources.allow_nobody)
             people_counts(counts.values, self.question.people)
-            if not self.sources.allow_nobody:
-                counting.require_somebody(counts)
+        except LimitBroken as error:
+            self.ledger.stop(reservation)
+            raise LimitBroken(error.what, f"{error.do} {CLOSED.format(request=self.request)}") from error
         except (InputError, BadCounts) as error:
             raise self._refused(reservation, error) from error
         return counts

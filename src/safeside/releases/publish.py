@@ -14,15 +14,17 @@ from safeside.errors import BadQuestion, LedgerMissing, ReleaseError
 from safeside.exact import Number
 from safeside.ledger import Ledger, Published, Stage, open_ledger
 from safeside.ledger.events import canonical, digest
+from safeside.ledger.rules import PEOPLE_FLOOR
 from safeside.ledger.state import SLACK_SECONDS
 from safeside.noise.entropy import Entropy
 from safeside.progress import Progress, quiet
 from safeside.releases import counting
 from safeside.releases.artefacts import places_digest
 from safeside.releases.basemap import read_basemap
+from safeside.releases.limits import with_limits
 from safeside.releases.manifest import FILE as RELEASE_FILE
 from safeside.releases.publication import Publication, Sources
-from safeside.releases.question import ADP, NOT_VISITED, PEOPLE_FLOOR, Question, Terms, ask
+from safeside.releases.question import ADP, NOT_VISITED, Question, Terms, ask
 from safeside.releases.release import Release, load
 from safeside.releases.signing import PrivateKey, PublicKey, keyring_path, load_private, load_public
 from safeside.releases.staging import Staging
@@ -66,11 +68,18 @@ def prepare(
     listed = read_places(places.table if isinstance(places, Places) else places)
     require_gaps(listed, form)
     window = Window.parse(when, form.timezone)
-    question = ask(listed, window, terms, timezone=form.timezone, counted=(counting.rule(window),))
     signing = key if isinstance(key, PrivateKey) else load_private(key)
     backdrop = None if basemap is None else read_basemap(basemap)
     book = ledger if isinstance(ledger, Ledger) else open_ledger(ledger)
     try:
+        known = book.dataset(dataset)
+        question = ask(
+            listed,
+            window,
+            with_limits(terms, known, window),
+            timezone=form.timezone,
+            counted=(counting.rule(window),),
+        )
         target = _directory(Path(out))
         siblings, doubtful = _siblings(target, book.ledger_id, _keys(key, signing))
         book.reconcile(siblings)
@@ -87,7 +96,7 @@ def prepare(
                 manifest=manifest,
             ),
             ledger=book,
-            dataset=book.dataset(dataset),
+            dataset=known,
             request=request,
             staging=Staging(out=target, request=request),
             key=signing,

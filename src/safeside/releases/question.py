@@ -17,6 +17,7 @@ import numpy as np
 from safeside import exact
 from safeside.errors import BadNumber, BadQuestion, PrivacyError
 from safeside.exact import Number
+from safeside.ledger.rules import PEOPLE_FLOOR, require_floor
 from safeside.mechanisms.additive import AGeo
 from safeside.mechanisms.decision import OptimalDecision
 from safeside.mechanisms.padded import PaddedGeo
@@ -28,8 +29,6 @@ from safeside.releases.order import Order, read_order
 from safeside.visits.places import Places
 from safeside.visits.window import Window
 
-PEOPLE_FLOOR: Final = 20
-"""A declared number of people below this says too much about each of them; settings may raise it."""
 NOT_VISITED: Final = "not-visited"
 ADP: Final = "adp"
 DP: Final = "dp"
@@ -211,13 +210,7 @@ def _thresholds(places: Places, terms: Terms) -> Whole:
 def _people(terms: Terms) -> int | None:
     if terms.people is None:
         return None
-    floor = max(PEOPLE_FLOOR, terms.people_floor)
-    number = exact.whole(terms.people, "--people")
-    if number < floor:
-        raise BadQuestion(
-            f"--people is {number}, below the floor of {floor}.",
-            f"Declare at least {floor} people, or leave --people out.",
-        )
+    number = require_floor(terms.people, terms.people_floor)
     if terms.max_alarms is not None or terms.decision:
         raise BadQuestion(
             "A declared number of people changes nothing in an answer of this kind.",
@@ -262,8 +255,8 @@ def _kappa(window: Window, terms: Terms) -> int | None:
         return None
     raise BadQuestion(
         "Over an interval one person can be at many places, and nothing says at how many.",
-        "Ask about an instant; or declare --max-places-per-person K (a person at more places stops the "
-        "release); or use --max-alarms C, which needs no such limit.",
+        "Ask about an instant; or with --max-alarms C, which needs no such limit; or of a dataset that was "
+        "made with --max-places-per-person K (a person at more places stops the release).",
     )
 
 

@@ -32,7 +32,6 @@ def check_visits(
     window: Window | None = None,
     fmt: VisitFormat | None = None,
     *,
-    max_places_per_person: int | None = None,
     exclude_unknown_places: bool = False,
     manifest: Manifest | None = None,
     progress: Progress = quiet,
@@ -60,8 +59,7 @@ def check_visits(
             if opened is None and not rows and known.rows != 0:
                 found.append(counting.no_rows())
         else:
-            limit = counting.limit_of(max_places_per_person, window, places)
-            found, left_out = _ask(source, places, window, limit, exclude_unknown_places, known, progress)
+            found, left_out = _ask(source, places, window, exclude_unknown_places, known, progress)
             rows, people = counting.whole_input(source, known, progress)
         findings += [*found, *counting.disagreements(source, known, rows, people)]
         if left_out is not None:
@@ -114,13 +112,16 @@ def _ask(
     source: Source,
     places: Places,
     window: Window,
-    limit: int | None,
     exclude_unknown: bool,
     known: Manifest,
     progress: Progress,
 ) -> tuple[list[Finding], LeftOut | None]:
-    """What would stop the count of one window, found by the pass that the count makes."""
+    """What would stop the count of one window, found by the pass that the count makes.
+
+    How many places a person is at over an interval is not asked: a limit chosen by it would be published.
+    """
     counting.require_answerable(source, places, window)
+    limit = counting.limit_of(None, window, places)
     tally = run(
         source,
         places,

@@ -14,7 +14,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from safeside.errors import BadQuestion
+from safeside.errors import BadQuestion, LimitBroken
 from safeside.progress import Progress, quiet
 from safeside.visits.covering import require_gaps
 from safeside.visits.engines import collect
@@ -113,7 +113,8 @@ def count_visits(
         if limit is not None and most is not None and most > limit and unknown:
             most = most_listed_places(source, places, window, progress)
         rows, people = whole_input(source, known, progress)
-        stop_on([*too_many(most, limit, source, window), *disagreements(source, known, rows, people)])
+        stop_on(disagreements(source, known, rows, people))
+        stop_on(too_many(most, limit, source, window), LimitBroken)
     return Counts(
         places=places,
         window=window,
@@ -181,12 +182,15 @@ def too_many(most: int | None, limit: int | None, source: Source, window: Window
         return []
     if window.instant and limit == 1:
         reason = "someone is at two places at the instant asked about"
-        do = "Correct overlapping stays, or declare in how many places one can be (--max-places-per-person)."
+        do = (
+            "Correct overlapping stays. Where places overlap, so that one can be at several, the dataset has "
+            "to be made with --max-places-per-person."
+        )
         if source.roles.when is When.DATES:
-            do = "A date is the whole day: ask about the day, with --max-places-per-person or --max-alarms."
+            do = "A date is the whole day: ask about days, with --max-alarms."
         return [Finding(doubt=Doubt.TWO_PLACES, reason=reason, do=do)]
     reason = f"someone visited more places than the declared {limit}"
-    do = "Declare a larger number, not taken from the data, or ask for sparse answers (--max-alarms)."
+    do = "Correct rows that are wrong. Sparse answers (--max-alarms) need no such number."
     return [Finding(doubt=Doubt.TOO_MANY_PLACES, reason=reason, do=do)]
 
 

@@ -118,16 +118,16 @@ class Report:
         return not self.errors
 
 
-def stop_on(findings: Iterable[Finding]) -> None:
+def stop_on(findings: Iterable[Finding], error: type[BadFile] = BadFile) -> None:
     """Raise one error that lists everything found, if anything of it stops the work."""
     errors = [finding for finding in findings if finding.stops]
     if not errors:
         return
     if len(errors) == 1:
-        raise BadFile(_capital(errors[0].sentence()), errors[0].do)
+        raise error(_capital(errors[0].sentence()), errors[0].do)
     listed = "\n".join(f"  - {finding.sentence()}" for finding in errors)
     advice = "\n".join(f"  - {do}" for do in dict.fromkeys(finding.do for finding in errors))
-    raise BadFile(f"People cannot be counted for certain:\n{listed}", f"\n{advice}")
+    raise error(f"People cannot be counted for certain:\n{listed}", f"\n{advice}")
 
 
 def article(noun: str) -> str:
