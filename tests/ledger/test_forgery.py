@@ -117,6 +117,8 @@ def dataset(name: str, epsilon: int) -> events.DatasetCreated:
         epsilon=Fraction(epsilon),
         delta=Fraction(0),
         balance="private",
+        max_places_per_person=None,
+        people=None,
     )
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tests.faults.publishing import World
 from tests.messages.saying import says
+from tests.releases.worlds import BAD, spoil
 
 from safeside.errors import SafesideError
 from safeside.ledger import open_ledger
@@ -60,7 +61,7 @@ def test_limits_that_the_dataset_was_not_made_with(world: World) -> None:
 
 
 def test_a_stop_at_a_limit_and_what_it_closes(world: World) -> None:
-    world.spoilt()
+    spoil(world, BAD["yesterday's file"])
     with pytest.raises(SafesideError) as caught:
         world.publish("counts", request_id="monday")
     says(
