@@ -37,7 +37,8 @@ def test_what_was_run_is_named() -> None:
     assert re.fullmatch(
         r"commit ([0-9a-f]{7,}( with changes)?|unknown), Python 3\.\d+\.\d+, \w+, \d+ cores", soak.machine()
     )
-    assert soak.parts() == ["fuzz_visits", "ledger_race", "publish_kill"]
+    parts = {"draw_kill", "fuzz_visits", "hostile_writers", "ledger_race", "publish_kill"}
+    assert parts <= set(soak.parts())
 
 
 @pytest.mark.parametrize(("small", "kept"), [(True, False), (False, True)])

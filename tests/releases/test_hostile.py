@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,20 @@ def test_verify_refuses_a_file_that_is_no_plain_one(
     (release.directory / name).unlink()
     hostile(release.directory / name, kind)
     with pytest.raises(ReleaseError):
+        verify(release.directory, tmp_path / "key.pub")
+
+
+def test_verify_refuses_a_manifest_that_is_replaced_while_it_is_looked_at(
+    release: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is returned is what was signed, not what stood there a moment before."""
+    forged = tmp_path / "forged"
+    shutil.copytree(release.directory, forged)
+    record = json.loads((forged / "release.json").read_bytes()) | {"release": "r-forged"}
+    (forged / "release.json").write_bytes(manifest.encode(record))
+    seen = replace(load(forged), directory=release.directory)
+    monkeypatch.setattr("safeside.releases.verify.load", lambda _: seen)
+    with pytest.raises(BadRelease, match="replaced while it was looked at"):
         verify(release.directory, tmp_path / "key.pub")
 
 

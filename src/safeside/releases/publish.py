@@ -242,9 +242,12 @@ def _siblings(out: Path, ledger_id: str, keys: Sequence[PublicKey]) -> tuple[lis
         except ReleaseError:
             continue
         try:
-            check_signature(directory, RELEASE_FILE, keys)
-            found.append(release.charged())
+            signed = check_signature(directory, RELEASE_FILE, keys) == release.digest
         except ReleaseError:
+            signed = False
+        if signed:
+            found.append(release.charged())
+        else:
             doubtful.append(directory)
     return found, doubtful
 

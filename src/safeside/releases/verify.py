@@ -59,7 +59,8 @@ def verify(
             "nothing.",
             "Use `safeside publish` to make a release.",
         )
-    check_signature(release.directory, manifest.FILE, keys)
+    if check_signature(release.directory, manifest.FILE, keys) != release.digest:
+        raise bad("release.json was replaced while it was looked at")
     check_contents(release)
     check_claims(release)
     _check_receipt(release)
@@ -76,9 +77,12 @@ def _check_receipt(release: Release) -> None:
         raise bad("the ledger's receipt in signature.json is not of the ledger it names")
 
 
-def check_signature(directory: Path, name: str, keys: Sequence[PublicKey]) -> None:
-    """That one of these keys signed the manifest, or notice, of this name."""
-    data = manifest.read(directory, name)
+def check_signature(directory: Path, name: str, keys: Sequence[PublicKey]) -> str:
+    """That one of these keys signed the manifest, or notice, of this name; the digest of what was signed."""
+    try:
+        data = manifest.read(directory, name)
+    except OSError:
+        raise bad(f"{name} is missing") from None
     record = _signature(directory)
     key = next((one for one in keys if one.id == record.get("key")), None)
     if key is None:
@@ -98,6 +102,7 @@ def check_signature(directory: Path, name: str, keys: Sequence[PublicKey]) -> No
             f"The signature does not belong to this {name}: one of them was altered.",
             "Do not use the release. Ask the publisher for it again, and tell them what you found.",
         )
+    return manifest.digest(data)
 
 
 def _signature(directory: Path) -> dict[str, Any]:
