@@ -15,7 +15,7 @@ from safeside.errors import (
     CannotWrite,
     LedgerForked,
 )
-from safeside.ledger import open_ledger
+from safeside.ledger import open_ledger, recover_ledger
 from safeside.ledger.witness import STATE_VARIABLE
 from safeside.releases import publication
 from safeside.releases.release import load
@@ -75,6 +75,26 @@ def test_under_a_reservation_that_was_charged_again_nothing_is_drawn_that_was_co
         assert not world.out.exists()
     else:
         verify(world.publish("counts").directory, world.home / "key.pub")
+    assert remaining(world) == CAP - 1
+
+
+@pytest.mark.parametrize("step", [publication.SEALED, publication.COMMITTED, publication.APPEARED])
+def test_a_ledger_made_anew_from_its_witness_has_no_keys_and_draws_nothing_twice(
+    world: World, step: str
+) -> None:
+    killed_at(world, "counts", step)
+    (world.home / "ledger.db").unlink()
+    recover_ledger(world.home / "ledger.db")
+    with open_ledger(world.home / "ledger.db") as ledger:
+        assert ledger.draws() == {}
+    if step == publication.COMMITTED:
+        with pytest.raises(BadRelease, match="was committed, and what was drawn for it"):
+            world.publish("counts")
+        assert not world.out.exists()
+    else:
+        world.publish("counts")
+        world.check_after_kill()
+        assert world.sealed() == []
     assert remaining(world) == CAP - 1
 
 

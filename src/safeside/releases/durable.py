@@ -68,13 +68,12 @@ def write(path: Path, data: bytes, *, mode: int = PUBLIC, within: int | None = N
             os.fsync(file.fileno())
 
 
-def replace(path: Path, data: bytes, *, mode: int = PUBLIC, by: Path | None = None) -> None:
+def replace(path: Path, data: bytes, *, mode: int = PUBLIC) -> None:
     """The file at `path` holds either its old bytes or these, never something between.
 
-    The bytes are first written to `by`, a hidden name beside it unless told otherwise; a process that is
-    killed leaves that behind.
+    The bytes are first written to a hidden name beside it; a process that is killed leaves that behind.
     """
-    fresh = by or path.with_name(f".{path.name}.{os.getpid()}")
+    fresh = path.with_name(f".{path.name}.{os.getpid()}")
     fresh.unlink(missing_ok=True)
     try:
         write(fresh, data, mode=mode)
