@@ -15,7 +15,7 @@ from tests.faults.publishing import CAP, World, killed_at
 from tests.releases.worlds import remaining, truth, world
 
 from safeside.errors import BadRelease, CannotWrite, SafesideError
-from safeside.ledger import open_ledger
+from safeside.ledger import open_ledger, steps
 from safeside.ledger.witness import STATE_VARIABLE
 from safeside.releases import manifest, publication
 from safeside.releases.release import Release
@@ -87,8 +87,6 @@ def test_a_forged_draw_is_refused_before_anything_is_paid(world: World, forged: 
 def test_a_forged_draw_beside_a_reservation_is_not_looked_at(
     world: World, forged: Mapping[str, bytes], monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
-    from safeside.ledger import steps
-
     planted: list[Path] = []
 
     def reached(name: str) -> None:
@@ -100,6 +98,15 @@ def test_a_forged_draw_beside_a_reservation_is_not_looked_at(
     drawn_from_the_data(world, release, forged)
     assert [one.name for one in world.out.parent.iterdir()] == ["noon"], "what was planted is deleted"
     assert remaining(world) == CAP - 2
+
+
+def test_a_kill_before_the_payment_leaves_nothing_that_the_next_run_takes_for_a_stranger(
+    world: World,
+) -> None:
+    killed_at(world, "counts", publication.ASKED)
+    killed_at(world, "counts", steps.of("reserve", steps.APPENDED))
+    assert [one.suffix for one in world.out.parent.iterdir()] == [".lock"]
+    world.publish("counts")
 
 
 def sealed(world: World) -> Path:
@@ -170,7 +177,6 @@ def test_what_is_signed_is_what_was_checked_whatever_is_on_the_disk_meanwhile(
     world: World, forged: Mapping[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every file beside the directory is overwritten at every step that has something to overwrite."""
-    from safeside.ledger import steps
 
     def reached(name: str) -> None:
         if not name.startswith("publish: ") or name == publication.APPEARED or world.out.exists():
@@ -195,8 +201,6 @@ def test_what_is_signed_is_what_was_checked_whatever_is_on_the_disk_meanwhile(
 def test_a_directory_that_takes_the_place_of_ours_is_noticed(
     world: World, forged: Mapping[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from safeside.ledger import steps
-
     def reached(name: str) -> None:
         if name == publication.FLUSHED:
             (ours,) = world.out.parent.glob(".noon.*.appearing")

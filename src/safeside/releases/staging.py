@@ -50,17 +50,15 @@ class Staging:
         return self.out.parent / f".{self.out.name}.{token}.{name}"
 
     def require_possible(self) -> None:
-        """Refuse, before anything is paid, a directory that could not be written."""
+        """Refuse, before anything is paid, a directory that holds something else.
+
+        That its parent can be written to is shown by `turn`, which makes a file there.
+        """
         if os.path.lexists(self.out) and (not self.out.is_dir() or any(self.out.iterdir())):
             raise CannotWrite(
                 f'"{self.out}" exists already and is not the release asked for.',
                 "Choose a directory that does not exist yet; a published release is never overwritten.",
             )
-        trial = self._fresh(APPEARING)
-        with durable.writing(self.out):
-            disk.make(self.out.parent)
-            trial.mkdir()
-            trial.rmdir()
 
     def require_unused(self) -> None:
         """Refuse, before anything is paid, what stands under the names of a request that was never made."""
