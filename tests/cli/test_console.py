@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -96,3 +97,28 @@ def test_arguments_that_would_paint_are_refused_and_not_repeated(tmp_path: Path)
         assert done.returncode == 2
         assert "holds a control character" in done.stderr
         assert painted not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("check", "pipe", "--places", "places.csv"),
+        ("check", "/dev/zero", "--places", "places.csv"),
+        ("check", "places.csv", "--places", "pipe"),
+        ("check", "places.csv", "--places", "/dev/zero"),
+        ("simulate", "pipe", "--at-most", "1", "--epsilon", "1", "--out", "out"),
+        ("ledger", "show", "--ledger", "pipe"),
+        ("ledger", "recover", "--release", "pipe", "--ledger", "pipe"),
+        ("verify", "pipe", "--key", "pipe"),
+        ("key", "rotate", "pipe"),
+        ("purge", "pipe", "--yes"),
+    ],
+    ids=" ".join,
+)
+def test_pipes_and_devices_end_in_a_message(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "places.csv").write_text("place\na\n")
+    done = run(*arguments, home=tmp_path)
+    assert done.returncode == 2
+    assert "Stopped." in done.stderr
+    assert "Traceback" not in done.stderr

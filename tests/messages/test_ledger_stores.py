@@ -100,13 +100,15 @@ def test_ledgers_that_are_not_there_or_should_not_be(book: Ledger, tmp_path: Pat
 
 def test_servers_that_cannot_be_reached() -> None:
     assert said(lambda: open_ledger("postgresql://me:secret@/none?host=/nowhere"), StoreUnavailable) == (
-        'The ledger "none" on /nowhere cannot be reached (the server does not answer, or refuses the user).',
+        'The ledger "none" on /nowhere cannot be reached (the server does not answer).',
         "Nothing was published. Bring the database back and run the same command again with the same request "
         "id: what was recorded before it went away is charged once, not twice.",
     )
     assert said(lambda: open_ledger("postgresql://me@[x/none"), LedgerError) == (
         "The address of the ledger cannot be read.",
-        "Write it as postgresql://user@host:5432/database.",
+        "Write a file (ledger.db) or postgresql://user@host:5432/database. Characters such as @ : / ? # in a "
+        "password are written as %40 %3A %2F %3F %23; better, leave it to PGPASSWORD or to ~/.pgpass. A file "
+        "whose name looks like an address is written with ./ in front.",
     )
 
 

@@ -86,6 +86,24 @@ def test_keys_that_cannot_be_used(tmp_path: Path) -> None:
     says(caught, "not an Ed25519 private key", "without .pub or .keyring")
 
 
+def test_keys_under_a_passphrase(tmp_path: Path) -> None:
+    signing.create_key(tmp_path / "key", passphrase="right")
+    for act, what, do in [
+        (lambda: signing.create_key(tmp_path / "new", passphrase=""), "passphrase is empty", "without a"),
+        (lambda: signing.load_private(tmp_path / "key"), "nobody to ask", "Set SAFESIDE_KEY_PASSPHRASE"),
+        (
+            lambda: signing.load_private(tmp_path / "key", ask=lambda: "wrong"),
+            "does not open",
+            "correct SAFESIDE_KEY_PASSPHRASE; nobody can open",
+        ),
+    ]:
+        with pytest.raises(SafesideError) as caught:
+            act()
+        says(caught, what, do)
+        assert "right" not in str(caught.value)
+        assert "wrong" not in str(caught.value)
+
+
 def test_releases_that_are_not_true(tmp_path: Path) -> None:
     signing.create_key(tmp_path / "key")
     signing.create_key(tmp_path / "other")

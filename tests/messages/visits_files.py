@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pyarrow as pa
@@ -18,6 +19,11 @@ from safeside.visits.sources import lost_again
 def dangling(folder: Path) -> object:
     (folder / "visits.csv").symlink_to(folder / "gone.csv")
     return count_visits(str(folder / "*.csv"), places(), DAY)
+
+
+def piped(folder: Path) -> object:
+    os.mkfifo(folder / "visits.csv")
+    return count_visits(folder / "visits.csv", places(), DAY)
 
 
 def mixed_folder(folder: Path) -> object:
@@ -295,6 +301,12 @@ SAID: Said = {
         "A quote where none can stand, or one that is never closed; first at visits.csv line 2.",
         "Export the file again with every quote inside a field doubled; or, if no field is written in quotes,"
         " say so (--no-quotes).",
+    ),
+    "a pipe": (
+        piped,
+        BadFile,
+        "{folder}/visits.csv is a pipe or a device, not a file: what it gives cannot be read twice.",
+        "Write what it gives to a file, and give that.",
     ),
     "a line break in quotes": (
         written(HEADER + GOOD + GOOD.replace("ana", '"an\na"')),

@@ -73,3 +73,37 @@ def test_a_public_key_is_not_a_private_key_and_the_other_way_round(tmp_path: Pat
         signing.load_private(tmp_path / "key.pub")
     with pytest.raises(BadSignature):
         signing.load_public(tmp_path / "key")
+
+
+def test_a_key_under_a_passphrase_opens_with_it_and_with_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    public = signing.create_key(tmp_path / "key", passphrase="right horse", now=NOON)
+    assert b"ENCRYPTED" in (tmp_path / "key").read_bytes()
+    assert signing.load_private(tmp_path / "key", ask=lambda: "right horse").public == public
+    with pytest.raises(BadSignature, match="does not open"):
+        signing.load_private(tmp_path / "key", ask=lambda: "wrong horse")
+    for nobody in (None, lambda: None):
+        with pytest.raises(BadSignature, match="nobody to ask"):
+            signing.load_private(tmp_path / "key", ask=nobody)
+    monkeypatch.setenv(signing.PASSPHRASE_VARIABLE, "right horse")
+    assert signing.load_private(tmp_path / "key").public == public
+
+
+def test_the_passphrase_of_a_key_without_one_is_not_asked_for(tmp_path: Path) -> None:
+    public = signing.create_key(tmp_path / "key", now=NOON)
+    asked = signing.load_private(tmp_path / "key", ask=lambda: pytest.fail("it was asked for"))
+    assert asked.public == public
+    with pytest.raises(BadSignature, match="is empty"):
+        signing.create_key(tmp_path / "other", passphrase="")
+
+
+def test_rotation_keeps_the_passphrase(tmp_path: Path) -> None:
+    first = signing.create_key(tmp_path / "key", passphrase="right horse", now=NOON)
+    with pytest.raises(BadSignature, match="does not open"):
+        signing.rotate(tmp_path / "key", ask=lambda: "wrong horse")
+    assert signing.load_private(tmp_path / "key", ask=lambda: "right horse").public == first
+    second = signing.rotate(tmp_path / "key", ask=lambda: "right horse", now=NOON)
+    assert b"ENCRYPTED" in (tmp_path / "key").read_bytes()
+    assert signing.load_private(tmp_path / "key", ask=lambda: "right horse").public == second
+    assert signing.load_public(tmp_path / "key.keyring") == (second, first)

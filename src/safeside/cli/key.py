@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +11,15 @@ import typer
 
 from safeside.cli.config import KEY, read_config
 from safeside.cli.console import out
-from safeside.releases.signing import PublicKey, create_key, keyring_path, public_path, rotate
+from safeside.errors import BadQuestion
+from safeside.releases.signing import (
+    PASSPHRASE_VARIABLE,
+    PublicKey,
+    create_key,
+    keyring_path,
+    public_path,
+    rotate,
+)
 
 Place = Annotated[
     str | None, typer.Argument(metavar="FILE", help=f"The private key; from safeside.toml, or {KEY}.")
@@ -24,16 +34,39 @@ def register(app: typer.Typer) -> None:
     app.add_typer(keys, name="key")
 
 
-def create(path: Place = None) -> None:
+def create(
+    path: Place = None,
+    passphrase: Annotated[
+        bool, typer.Option("--passphrase", help=f"Ask for one, unless {PASSPHRASE_VARIABLE} is set.")
+    ] = False,
+) -> None:
     """Make a signing key. An existing one is never overwritten."""
     place = _place(path)
-    _say(place, create_key(place), "Made")
+    _say(place, create_key(place, passphrase=_new_passphrase(passphrase)), "Made")
 
 
 def replace(path: Place = None) -> None:
     """Replace the signing key; what the old one signed can still be verified with the keyring."""
     place = _place(path)
-    _say(place, rotate(place), "Replaced by")
+    _say(place, rotate(place, ask=ask_passphrase), "Replaced by")
+
+
+def ask_passphrase() -> str | None:
+    """The passphrase of a key that has one, from whoever sits at the terminal."""
+    if not sys.stdin.isatty():
+        return None
+    return str(typer.prompt("Passphrase of the signing key", hide_input=True, err=True))
+
+
+def _new_passphrase(wanted: bool) -> str | None:
+    given = os.environ.get(PASSPHRASE_VARIABLE)
+    if given is not None or not wanted:
+        return given
+    if not sys.stdin.isatty():
+        raise BadQuestion(
+            "There is nobody to ask for a passphrase.", f"Set {PASSPHRASE_VARIABLE} for this command instead."
+        )
+    return str(typer.prompt("New passphrase", hide_input=True, confirmation_prompt=True, err=True))
 
 
 def _place(path: str | None) -> Path:

@@ -29,6 +29,7 @@ from safeside.cli.console import (
     terminable,
 )
 from safeside.cli.gather import gather
+from safeside.cli.key import ask_passphrase
 from safeside.errors import BadQuestion, BadRelease, BadSignature, SimulationOnly
 from safeside.exact import show
 from safeside.ledger import open_ledger
@@ -140,6 +141,7 @@ def publish(
         supersedes=supersedes,
         request_id=request_id,
         basemap=basemap,
+        ask_passphrase=ask_passphrase,
     ) as publication:
         for directory in publication.doubtful:
             _warn(
@@ -245,7 +247,7 @@ def withdraw(
     config = read_config()
     _warn(WARNING)
     _confirm("Withdraw the whole release?", yes)
-    signing = load_private(_key(key, config))
+    signing = load_private(_key(key, config), ask=ask_passphrase)
     with open_ledger(required(ledger, config.ledger, "--ledger", "ledger")) as book:
         withdraw_release(directory, reason=reason, ledger=book, key=signing)
     out.print(line(f"Withdrawn: {directory} now holds a signed notice instead of the release."))

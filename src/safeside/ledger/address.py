@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
 
 from safeside import __version__
 from safeside.errors import (
@@ -15,13 +14,11 @@ from safeside.errors import (
     LedgerMissing,
     LedgerTampered,
 )
+from safeside.ledger import urls
 from safeside.ledger.ledger import Ledger
 from safeside.ledger.rebuild import Rebuilt, rebuild, traces
 from safeside.ledger.recovery import Published, Recovery
 from safeside.ledger.store import Store
-
-_POSTGRES: Final = ("postgresql://", "postgres://")
-_SQLITE: Final = "sqlite:///"
 
 
 def create_ledger(url: str | Path, *, now: datetime | None = None) -> Ledger:
@@ -115,11 +112,11 @@ def _named(found: list[Path]) -> str:
 
 
 def _store(url: str | Path) -> Store:
-    text = str(url)
-    if text.startswith(_POSTGRES):
+    server = None if isinstance(url, Path) else urls.postgres_address(url)
+    if server is not None:
         from safeside.ledger.postgres import PostgresStore
 
-        return PostgresStore(text)
+        return PostgresStore(server)
     from safeside.ledger.sqlite import SqliteStore
 
-    return SqliteStore(Path(text.removeprefix(_SQLITE)).expanduser())
+    return SqliteStore(url.expanduser() if isinstance(url, Path) else urls.file_path(url))

@@ -7,6 +7,7 @@ asked to be on the server's disk whatever the server's default says.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from safeside.errors import LedgerError, MissingExtra, SafesideError
+from safeside.ledger import urls
 from safeside.ledger.events import Event
 from safeside.ledger.store import (
     BUSY_SECONDS,
@@ -42,6 +44,10 @@ _BEFORE_WRITING: Final = (
 _BEFORE_READING: Final = ("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY",)
 _TAKEN: Final = ("DuplicateTable", "UniqueViolation")
 _HERE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+_REFUSES_USER: Final = re.compile(
+    r'authentication failed|no pg_hba\.conf entry|no password supplied|role ".*" (?:does not exist|is not)'
+)
+_NO_DATABASE: Final = re.compile(r'database ".*" does not exist')
 _TAKE_TURNS: Final = "SELECT 1 FROM safeside_ledger FOR UPDATE"
 
 
@@ -67,13 +73,8 @@ class PostgresStore(Store):
         try:
             parts = self._psycopg.conninfo.conninfo_to_dict(self._url)
         except self._psycopg.Error:
-            raise LedgerError(
-                "The address of the ledger cannot be read.",
-                "Write it as postgresql://user@host:5432/database.",
-            ) from None
-        host, port = parts.get("host") or "localhost", parts.get("port")
-        place = f"{host}:{port}" if port else host
-        return f'"{parts.get("dbname") or ""}" on {place}'
+            raise urls.unreadable() from None
+        return urls.shown(dict(parts))
 
     def create(self, identity: Identity, chain: Sequence[Event], documents: Mapping[str, str]) -> None:
         try:
@@ -167,7 +168,8 @@ class PostgresStore(Store):
                     self._url, autocommit=True, connect_timeout=_CONNECT_SECONDS
                 )
             except self._psycopg.Error as error:
-                raise gone(self.where, "the server does not answer, or refuses the user") from error
+                # Without the driver's own words: they may repeat any part of the address.
+                raise self._not_connected(error) from None
             self._process = os.getpid()
         return self._connection
 
@@ -176,22 +178,65 @@ class PostgresStore(Store):
             self._connection.close()
         self._connection = None
 
+    def _not_connected(self, error: psycopg.Error) -> LedgerError:
+        """Why there is no connection. The driver gives no code for it, only words, and two flags."""
+        words, tried = str(error), error.pgconn
+        asked = tried is not None and tried.needs_password
+        if asked or _REFUSES_USER.search(words):
+            return LedgerError(
+                f"The server of {self.where} refuses this user or password.",
+                "Check the user name in the address, and the password in PGPASSWORD, in ~/.pgpass or in the "
+                "address. Nothing was spent.",
+            )
+        if _NO_DATABASE.search(words):
+            return LedgerError(
+                f"There is no such database: {self.where}.",
+                "Check the name in the address, or make the database on the server (createdb) first.",
+            )
+        if "permission denied" in words:
+            return self._forbidden()
+        if "service" in words and "not found" in words:
+            return LedgerError(
+                f"{begin(self.where)} cannot be found: nothing describes that service.",
+                "Check its name, and that PGSERVICEFILE or ~/.pg_service.conf describes it.",
+            )
+        if "FATAL" in words:
+            return gone(self.where, "the server answers and takes no connection now")
+        return gone(self.where, "the server does not answer")
+
+    def _forbidden(self) -> LedgerError:
+        return LedgerError(
+            f"This user may not do that in {self.where}.",
+            "Have the owner of the database grant it: the ledger needs CREATE on its schema to be made, and "
+            "SELECT, INSERT and UPDATE on its tables to be used. Nothing was spent.",
+        )
+
     def _explain(self, error: psycopg.Error) -> SafesideError:
         errors = self._psycopg.errors
-        if isinstance(error, errors.UndefinedTable):
-            return missing(self.where)
-        if isinstance(error, errors.LockNotAvailable):
-            return busy(self.where)
+        if isinstance(error, errors.InsufficientPrivilege):
+            return self._forbidden()
         if isinstance(error, errors.InvalidSchemaName):
             return LedgerError(
                 f"{begin(self.where)} has no schema of that name to be kept in.",
                 "Check the search_path of the address, or make the schema with CREATE SCHEMA.",
             )
-        if isinstance(error, errors.InsufficientPrivilege):
-            return gone(self.where, "this user lacks the right")
+        if isinstance(error, errors.ReadOnlySqlTransaction):
+            return LedgerError(
+                f"{begin(self.where)} cannot be written: the server is a read-only copy.",
+                "Give the address of the server that takes writes. Nothing was spent.",
+            )
+        if isinstance(error, errors.UndefinedTable):
+            return missing(self.where)
+        if isinstance(error, errors.LockNotAvailable):
+            return busy(self.where)
         if isinstance(error, errors.UndefinedColumn | errors.WrongObjectType | self._psycopg.DataError):
             return damaged(self.where)
-        return gone(self.where, type(error).__name__)
+        if isinstance(error, self._psycopg.OperationalError | self._psycopg.InterfaceError):
+            return gone(self.where, type(error).__name__)
+        return LedgerError(
+            f"{begin(self.where)} was reached, and answered with an error ({type(error).__name__}).",
+            "Check that the address is that of a ledger of this version; look into the log of the server.",
+        )
 
 
 def _there(connection: psycopg.Connection[tuple[Any, ...]], table: str) -> bool:

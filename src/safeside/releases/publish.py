@@ -26,7 +26,7 @@ from safeside.releases.manifest import FILE as RELEASE_FILE
 from safeside.releases.publication import Publication, Sources
 from safeside.releases.question import ADP, NOT_VISITED, Question, Terms, ask
 from safeside.releases.release import Release, load
-from safeside.releases.signing import PrivateKey, PublicKey, keyring_path, load_private, load_public
+from safeside.releases.signing import Ask, PrivateKey, PublicKey, keyring_path, load_private, load_public
 from safeside.releases.staging import Staging
 from safeside.releases.verify import check_signature
 from safeside.visits.covering import require_gaps
@@ -60,6 +60,7 @@ def prepare(
     request_id: str | None = None,
     basemap: str | Path | None = None,
     entropy: Entropy | None = None,
+    ask_passphrase: Ask | None = None,
 ) -> Iterator[Publication]:
     """Check the question, the list of places, the ledger, the key and the directory; open no private data."""
     _require_past(known_on)
@@ -68,7 +69,7 @@ def prepare(
     listed = read_places(places.table if isinstance(places, Places) else places)
     require_gaps(listed, form)
     window = Window.parse(when, form.timezone)
-    signing = key if isinstance(key, PrivateKey) else load_private(key)
+    signing = key if isinstance(key, PrivateKey) else load_private(key, ask=ask_passphrase)
     backdrop = None if basemap is None else read_basemap(basemap)
     book = ledger if isinstance(ledger, Ledger) else open_ledger(ledger)
     try:

@@ -10,12 +10,13 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from cryptography.exceptions import InvalidSignature
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
@@ -26,6 +27,11 @@ from safeside.releases import durable
 ALGORITHM: Final = "Ed25519"
 _BLOCK: Final = re.compile(rb"-----BEGIN PUBLIC KEY-----[A-Za-z0-9+/=\s]+-----END PUBLIC KEY-----\s*")
 _OTHERS: Final = 0o077
+_LOCKED: Final = b"-----BEGIN ENCRYPTED PRIVATE KEY-----"
+PASSPHRASE_VARIABLE: Final = "SAFESIDE_KEY_PASSPHRASE"
+"""Where the passphrase of the private key is taken from, if it is set."""
+Ask = Callable[[], str | None]
+"""Asks somebody for the passphrase; None where there is nobody."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,13 +76,14 @@ class PrivateKey:
             )
         )
 
-    @property
-    def pem(self) -> bytes:
-        """The private key as it is stored."""
+    def pem(self, passphrase: str | None) -> bytes:
+        """The private key as it is stored: under a passphrase, or readable for whoever has the file."""
         return self._key.private_bytes(
             serialization.Encoding.PEM,
             serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
+            serialization.NoEncryption()
+            if passphrase is None
+            else serialization.BestAvailableEncryption(passphrase.encode()),
         )
 
     def sign(self, message: bytes) -> bytes:
@@ -97,28 +104,30 @@ def keyring_path(path: Path) -> Path:
     return path.with_name(path.name + ".keyring")
 
 
-def create_key(path: Path | str, *, now: datetime | None = None) -> PublicKey:
-    """Make a key pair; a key that exists is never overwritten."""
+def create_key(path: Path | str, *, passphrase: str | None = None, now: datetime | None = None) -> PublicKey:
+    """Make a key pair, under a passphrase if one is given; a key that exists is never overwritten."""
     path = Path(path)
     if path.exists():
         raise CannotWrite(
             f'A key exists already at "{path}".',
             "Use `safeside key rotate` to replace it, or choose another name.",
         )
+    if passphrase == "":
+        raise BadSignature("The passphrase is empty.", "Give one, or make a key without a passphrase.")
     key = PrivateKey(_key=Ed25519PrivateKey.generate())
-    durable.write(path, key.pem, mode=durable.PRIVATE)
+    durable.write(path, key.pem(passphrase), mode=durable.PRIVATE)
     _publish_half(path, key.public, now)
     return key.public
 
 
-def rotate(path: Path | str, *, now: datetime | None = None) -> PublicKey:
-    """Replace the private key; the public keys of all its forerunners stay in the keyring."""
+def rotate(path: Path | str, *, ask: Ask | None = None, now: datetime | None = None) -> PublicKey:
+    """Replace the private key, under the same passphrase; the keyring keeps every public key."""
     path = Path(path)
-    load_private(path)
+    _, passphrase = _unlocked(path, ask)
     key = PrivateKey(_key=Ed25519PrivateKey.generate())
     # The new public key is in the keyring before anything can be signed with it.
     _publish_half(path, key.public, now)
-    durable.replace(path, key.pem, mode=durable.PRIVATE)
+    durable.replace(path, key.pem(passphrase), mode=durable.PRIVATE)
     return key.public
 
 
@@ -144,9 +153,17 @@ def _read(path: Path, missing: BadSignature) -> bytes:
         ) from error
 
 
-def load_private(path: Path | str) -> PrivateKey:
-    """The private key, refused where anybody but its owner could read it."""
-    path = Path(path)
+def load_private(path: Path | str, *, ask: Ask | None = None) -> PrivateKey:
+    """The private key, refused where anybody but its owner could read it.
+
+    The passphrase of one that has one is taken from the environment (SAFESIDE_KEY_PASSPHRASE) or else asked
+    for with `ask`; this library asks nobody by itself.
+    """
+    return _unlocked(Path(path), ask)[0]
+
+
+def _unlocked(path: Path, ask: Ask | None) -> tuple[PrivateKey, str | None]:
+    """The key, and the passphrase it was stored under."""
     data = _read(
         path,
         BadSignature(
@@ -159,16 +176,36 @@ def load_private(path: Path | str) -> PrivateKey:
             f'The private key "{path}" can be read by others than its owner.',
             f"Run `chmod 600 {path}`; if others may have copied it, run `safeside key rotate` as well.",
         )
+    locked = _LOCKED in data
+    passphrase = _passphrase(path, ask) if locked else None
     try:
-        key = serialization.load_pem_private_key(data, password=None)
-    except (ValueError, TypeError):
+        password = None if passphrase is None else passphrase.encode()
+        key = serialization.load_pem_private_key(data, password=password)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        if locked:
+            raise BadSignature(
+                f'The passphrase does not open the private key "{path}".',
+                f"Type it again, or correct {PASSPHRASE_VARIABLE}; nobody can open the key without it.",
+            ) from None
         key = None
     if not isinstance(key, Ed25519PrivateKey):
         raise BadSignature(
             f'"{path}" is not an Ed25519 private key.',
             "Give the private key that `safeside key create` made (the file without .pub or .keyring).",
         )
-    return PrivateKey(_key=key)
+    return PrivateKey(_key=key), passphrase
+
+
+def _passphrase(path: Path, ask: Ask | None) -> str:
+    given = os.environ.get(PASSPHRASE_VARIABLE)
+    if given is None and ask is not None:
+        given = ask()
+    if given is None:
+        raise BadSignature(
+            f'The private key "{path}" has a passphrase, and there is nobody to ask for it.',
+            f"Set {PASSPHRASE_VARIABLE} for this command, or run it on a terminal.",
+        )
+    return given
 
 
 def load_public(path: Path | str) -> tuple[PublicKey, ...]:

@@ -7,6 +7,7 @@ files, on the map, in the report and in the statement, carries no signature, and
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +15,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from safeside.errors import BadCounts, BadFile
+from safeside import untrusted
+from safeside.errors import BadCounts, BadFile, UnsafeFile
 from safeside.mechanisms.counts import people_counts
 from safeside.noise.entropy import Entropy, simulated_entropy
 from safeside.releases.basemap import read_basemap
@@ -87,9 +89,9 @@ def _files(
 def _read(path: Path) -> dict[str, int]:
     """A CSV file with the columns `place` and `count`."""
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = list(csv.DictReader(file, strict=True))
-    except (OSError, UnicodeDecodeError, csv.Error):
+        text = untrusted.read(path, untrusted.DATA_BYTES, follow=True).decode("utf-8-sig")
+        rows = list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
+    except (OSError, UnsafeFile, UnicodeDecodeError, csv.Error):
         raise _refuse(path, "cannot be read") from None
     if not rows or not {"place", "count"} <= rows[0].keys():
         raise _refuse(path, "has no rows, or no columns `place` and `count`")

@@ -1,0 +1,177 @@
+"""Addresses: every spelling of PostgreSQL's is understood or refused, and no password is ever repeated."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+
+import psycopg
+import pytest
+from tests.postgres import Server, postgres
+
+from safeside.errors import LedgerError, LedgerMissing, StoreUnavailable
+from safeside.ledger import create_ledger, open_ledger, urls
+
+__all__ = ["postgres"]
+
+SECRET = "hunter2"
+ONE_GROUP = pytest.mark.xdist_group("postgres")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "postgresql://me@host/db",
+        "postgres://me@host/db",
+        "POSTGRESQL://me@host/db",
+        "Postgres://me@host/db",
+        "postgresql+psycopg://me@host/db",
+        "postgresql+psycopg2://me@host/db",
+        "postgres+asyncpg://me@host/db",
+        "  postgresql://me@host/db ",
+    ],
+)
+def test_every_spelling_of_a_url_is_one_address(text: str) -> None:
+    assert urls.postgres_address(text) == "postgresql://me@host/db"
+
+
+@pytest.mark.parametrize(
+    "text", ["host=h dbname=d", "dbname = d", "service=city", "user=me password='a b' host=h", "HOST=h"]
+)
+def test_settings_are_an_address(text: str) -> None:
+    assert urls.postgres_address(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"mysql://me:{SECRET}@host/db",
+        f"jdbc:postgresql://me:{SECRET}@host/db",
+        f"postgresql:/me:{SECRET}@host/db",
+        f"postgresql:me:{SECRET}@host/db",
+        f"me:{SECRET}@host/db",
+        f"me:{SECRET}@host",
+        "me@host/db",
+        "me@host:5432",
+        f"postgresql://me:{SECRET}@[host/db",
+        f"postgresql://me:a@{SECRET}@host/db",
+        f"postgresql://me:a/{SECRET}@host/db",
+        f"postgresql://me:{SECRET}/x@host/db",
+        f"postgresql://host/db?dbname=postgresql://me:{SECRET}@h/d",
+        f"host=h {SECRET}",
+        f"host=h pasword={SECRET}",
+        "sqlite://ledger.db",
+        "file:///ledger.db?mode=rw",
+        "https://example.org/ledger",
+    ],
+)
+def test_what_looks_like_an_address_and_is_none_is_refused_and_not_repeated(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for act in (open_ledger, create_ledger):
+        with pytest.raises(LedgerError) as caught:
+            act(text)
+        assert type(caught.value) is LedgerError
+        assert caught.value.what == "The address of the ledger cannot be read."
+        assert "postgresql://user@host:5432/database" in caught.value.do
+        assert SECRET not in "".join(traceback.format_exception(caught.value))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["ledger.db", "./a@b/ledger.db", "ledger@home.db", "a=b.db", "x:y.db", "~/l.db"]
+)
+def test_other_text_is_the_name_of_a_file(text: str) -> None:
+    assert urls.postgres_address(text) is None
+    assert urls.file_path(text) == Path(text).expanduser()
+
+
+def test_sqlite_urls_name_a_file() -> None:
+    for text, path in [("sqlite:///a.db", "a.db"), ("SQLite:////tmp/a.db", "/tmp/a.db")]:
+        assert urls.postgres_address(text) is None
+        assert urls.file_path(text) == Path(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"postgresql://me:{SECRET}@/none?host=/nowhere",
+        "postgresql://me:hunt%65r2@/none?host=/nowhere",
+        f"postgresql://me@/none?host=/nowhere&password={SECRET}",
+        f"user=me password={SECRET} host=/nowhere dbname=none",
+    ],
+)
+def test_a_password_is_in_no_message_and_no_traceback(text: str) -> None:
+    with pytest.raises(StoreUnavailable) as caught:
+        open_ledger(text)
+    assert caught.value.what.endswith("cannot be reached (the server does not answer).")
+    assert SECRET not in "".join(traceback.format_exception(caught.value))
+
+
+def test_a_service_that_nobody_described_is_said_to_be_missing() -> None:
+    with pytest.raises(LedgerError, match='service "no-such-service" cannot be found'):
+        open_ledger("service=no-such-service")
+
+
+@pytest.fixture
+def stranger(postgres: Server) -> str:
+    """The address of a database in which a user with a password may do nothing."""
+    with psycopg.connect(postgres.url(), autocommit=True) as connection:
+        connection.execute("DROP ROLE IF EXISTS stranger")
+        connection.execute(f"CREATE ROLE stranger LOGIN PASSWORD '{SECRET}'")
+        ((path,),) = connection.execute("SHOW hba_file").fetchall()
+        rules = Path(path).read_text()
+        rule = "local all stranger scram-sha-256\n"
+        if not rules.startswith(rule):
+            Path(path).write_text(rule + rules)
+        connection.execute("SELECT pg_reload_conf()")
+    return postgres.url().replace("safeside@", "stranger@")
+
+
+@ONE_GROUP
+def test_the_server_is_called_unreachable_only_if_it_is(stranger: str, postgres: Server) -> None:
+    right = stranger.replace("stranger@", f"stranger:{SECRET}@")
+    for address, what in [
+        (stranger, "refuses this user or password"),
+        (stranger.replace("stranger@", "stranger:wrong@"), "refuses this user or password"),
+        (stranger.replace("stranger@", "nobody-known@"), "refuses this user or password"),
+        (postgres.url("missing"), 'There is no such database: the ledger "missing" on'),
+    ]:
+        with pytest.raises(LedgerError, match=what) as caught:
+            open_ledger(address)
+        assert type(caught.value) is LedgerError
+        assert "cannot be reached" not in caught.value.what
+    with pytest.raises(LedgerMissing):
+        open_ledger(right)
+    with pytest.raises(LedgerError, match="This user may not do that in") as caught:
+        create_ledger(right)
+    assert "CREATE on its schema" in caught.value.do
+    with pytest.raises(LedgerError, match="has no schema of that name"):
+        create_ledger(postgres.url(schema="no_such_schema"))
+
+
+@ONE_GROUP
+def test_a_ledger_that_others_may_not_read_says_so(stranger: str, postgres: Server) -> None:
+    address = postgres.fresh()
+    create_ledger(address).close()
+    with psycopg.connect(address, autocommit=True) as connection:
+        ((schema,),) = connection.execute("SELECT current_schema()").fetchall()
+        connection.execute(f"GRANT USAGE ON SCHEMA {schema} TO stranger".encode())
+    with pytest.raises(LedgerError, match="This user may not do that in"):
+        open_ledger(address.replace("safeside@", f"stranger:{SECRET}@"))
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(f"REVOKE ALL ON SCHEMA {schema} FROM stranger".encode())
+
+
+@ONE_GROUP
+def test_settings_and_drivers_open_the_same_ledger(postgres: Server) -> None:
+    address = postgres.fresh()
+    create_ledger(address).close()
+    for other in (
+        address.replace("postgresql://", "postgres://"),
+        address.replace("postgresql://", "POSTGRESQL+psycopg://"),
+        psycopg.conninfo.make_conninfo(**psycopg.conninfo.conninfo_to_dict(address)),
+    ):
+        with open_ledger(other) as book:
+            assert book.verify() == 1
