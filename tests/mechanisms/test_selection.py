@@ -241,6 +241,11 @@ def test_expected_is_the_mean_of_what_is_certified() -> None:
     many = 3000
     shares = sum(selection.release(counts, 2, entropy=entropy).certified for _ in range(many)) / many
     assert np.allclose(shares, selection.expected(counts, 2), atol=0.06)
+    mean, deviation = selection.moments(counts, 2)
+    assert mean == pytest.approx(selection.expected(counts, 2).sum())
+    numbers = [selection.release(counts, 2, entropy=entropy).certified.sum() for _ in range(many)]
+    assert np.mean(numbers) == pytest.approx(mean, abs=6 * deviation / math.sqrt(many))
+    assert np.std(numbers) == pytest.approx(deviation, rel=0.1)
     limit = np.where(counts <= 2, 1 - np.exp(-(3.0 - counts)), 0)
     assert np.all(selection.expected(counts, 2) <= limit + 1e-12)
 

@@ -213,6 +213,23 @@ class Ladder:
             certified += reached * (1 - 0.5 ** component.exponents(values.size))
         return certified
 
+    def moments(self, counts: ArrayLike, at_most: ArrayLike) -> tuple[float, float]:
+        """The mean of the number certified at most t, and of its square, as floats: to plan with."""
+        values = people_counts(counts)
+        margins = self._margins(values, thresholds_for(values.size, at_most)) + self.bottom
+        mean = square = 0.0
+        shares = self.probabilities(counts, at_most)
+        for number, component in enumerate(self.components):
+            kept = 1 - 0.5 ** component.exponents(values.size)
+            # From the highest level down: a level's set holds that of every level above it.
+            by_level = [np.bincount(margins, weights=one)[::-1].cumsum()[::-1] for one in (kept, kept**2)]
+            for level in range(1, by_level[0].size - self.bottom):
+                share = float(shares[number, level].mid())
+                expected, squares = (one[level + self.bottom] for one in by_level)
+                mean += share * expected
+                square += share * (expected**2 + expected - squares)
+        return mean, square
+
     def levels(self, limits: NDArray[np.int64]) -> tuple[int, ...]:
         """-bottom .. top."""
         top = min(int(limits.max()) + 1, MOST_LEVEL) if self.top is None else self.top

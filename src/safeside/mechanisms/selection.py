@@ -165,6 +165,26 @@ class Selection:
         unranked[self.plan.order] = chances
         return unranked
 
+    def moments(self, counts: ArrayLike, at_most: ArrayLike) -> tuple[float, float]:
+        """The mean of the number certified at most t, and its standard deviation, as floats."""
+        values, limits = self._given(counts, at_most)
+        ranked, ranked_limits = values[self.plan.order], limits[self.plan.order]
+        mean = square = 0.0
+        reached, certified = 1.0, 0
+        for block in self._blocks():
+            passes = float(self._test.beta(smallest_margin(ranked[block], ranked_limits[block])).mid())
+            mean += reached * (1 - passes) * certified
+            square += reached * (1 - passes) * certified**2
+            reached *= passes
+            certified = block.stop
+        rest = slice(self.plan.tested, None)
+        first, second = (
+            (0.0, 0.0) if self._ladder is None else self._ladder.moments(ranked[rest], ranked_limits[rest])
+        )
+        mean += reached * (certified + first)
+        square += reached * (certified**2 + 2 * certified * first + second)
+        return mean, float(np.sqrt(max(0.0, square - mean**2)))
+
     @property
     def _test(self) -> BlockTest:
         return BlockTest(epsilon=self.epsilon, policy=self.policy)

@@ -11,7 +11,7 @@ from typing import Final
 from safeside import __version__
 from safeside.errors import BadQuestion, CannotWrite
 from safeside.progress import Progress, quiet
-from safeside.studies import city, figure1, maps, needed, sparse_counts, varying
+from safeside.studies import city, figure1, maps, needed, selection, sparse_counts, varying
 from safeside.studies.counting import Movements, read_city
 from safeside.studies.peopleflow import read_peopleflow
 from safeside.studies.report import write_report
@@ -25,6 +25,7 @@ FIGURES: Final[Mapping[str, Callable[[Movements, Settings], Outcome]]] = {
     "figure4": varying.figure4,
     "figure5": sparse_counts.figure5,
     "figure6": sparse_counts.figure6,
+    "selection": selection.run,
     "needed": lambda _data, settings: needed.run(settings),
 }
 
