@@ -3,6 +3,7 @@
 Releases that carry a policy and releases under ordinary differential privacy are not in the same currency.
 Each is converted into the account that carries the policy, and only then are they added. Two sentences come
 out and are never merged: what the whole promises, and what the ordinary releases promise by themselves.
+The proofs are in docs/proofs/composition.md, conversions.md and refunds.md.
 """
 
 from __future__ import annotations
