@@ -112,3 +112,46 @@ def test_a_ledger_that_is_gone_is_made_anew(here: Path) -> None:
         run("ledger", "create", "--dataset", "visits", "--epsilon", "10", "--ledger", "l.db")
     assert read("ledger", "recover", "--ledger", "l.db")["rebuilt"] == {"events": 6, "kept": None}
     assert "6 events" in run("ledger", "verify", "--ledger", "l.db")
+
+
+@pytest.fixture
+def gone(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
+    """A publisher whose ledger, witnesses and state directory are gone; key and release are there."""
+    world.publish("counts")
+    shutil.rmtree(world.home / "state")
+    for name in ("ledger.db", "ledger.db.witness"):
+        (world.home / name).unlink()
+    monkeypatch.chdir(world.home)
+    (world.home / "safeside.toml").write_text('key = "key"\n')
+    return world
+
+
+def create(name: str = "ledger.db") -> str:
+    return run("ledger", "create", "--dataset", "city", "--epsilon", "3", "--ledger", name)
+
+
+def test_a_key_and_a_release_show_that_there_was_a_ledger(gone: World) -> None:
+    with pytest.raises(LedgerForked, match=r'"key\.ledgers" and "releases/noon" are still there'):
+        create()
+    Path("key.ledgers").unlink()
+    with pytest.raises(LedgerForked, match='"releases/noon" is still there'):
+        create()
+    (gone.out / manifest.SIGNATURE).unlink()
+    create()
+
+
+def test_the_memory_of_a_key_is_enough_and_is_of_one_place(gone: World) -> None:
+    shutil.rmtree(gone.home / "releases")
+    assert Path("key.ledgers").stat().st_mode & 0o077 == 0
+    with pytest.raises(LedgerForked, match=r'"key\.ledgers" is still there'):
+        create()
+    create("another.db")
+
+
+def test_releases_of_a_ledger_that_is_kept_elsewhere_stop_nothing(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.publish("counts")
+    monkeypatch.chdir(world.home)
+    (world.home / "safeside.toml").write_text('key = "key"\n')
+    create("second.db")

@@ -64,7 +64,7 @@ def create(
     config = read_config()
     url = _url(ledger, config)
     name = required(dataset, config.dataset, "--dataset", "dataset")
-    with _made_or_opened(url) as book:
+    with _made_or_opened(url, config) as book:
         zone = timezone or (config.timezone if unit != "person" else None)
         book.create_dataset(
             name,
@@ -201,11 +201,16 @@ def _url(option: str | None, config: Config) -> str:
 
 
 @contextmanager
-def _made_or_opened(url: str) -> Iterator[Ledger]:
+def _made_or_opened(url: str, config: Config) -> Iterator[Ledger]:
+    from safeside.releases.earlier import traces
+
+    beside, key = Path(url.removeprefix("sqlite:///")).expanduser().parent, Path(config.key or KEY)
     try:
         book = open_ledger(url)
     except LedgerMissing:
-        book = create_ledger(url)
+        book = create_ledger(
+            url, traces_of=lambda places: traces(beside if beside.is_dir() else Path(), key, places)
+        )
     with book:
         yield book
 

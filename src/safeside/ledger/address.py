@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -21,14 +21,19 @@ from safeside.ledger.recovery import Published, Recovery
 from safeside.ledger.store import Store
 
 
-def create_ledger(url: str | Path, *, now: datetime | None = None) -> Ledger:
+def create_ledger(
+    url: str | Path,
+    *,
+    traces_of: Callable[[Sequence[str]], list[Path]] | None = None,
+    now: datetime | None = None,
+) -> Ledger:
     """Make a new ledger, at a file (`ledger.db`, `sqlite:///...`) or a database (`postgresql://...`).
 
     Only this makes one. Where a witness shows that there was a ledger before, it is refused: a budget must
-    not come back because a file was deleted.
+    not come back because a file was deleted. `traces_of` looks for other traces of one at these places.
     """
     store = _store(url)
-    found = traces(store)
+    found = traces(store) + ([] if traces_of is None else traces_of(store.places()))
     if found and not _is_there(store):
         raise LedgerForked(
             f"There was a ledger here before: {_named(found)} {'is' if len(found) == 1 else 'are'} still "

@@ -48,8 +48,8 @@ class Chain:
         self._witnesses = [Witness(path) for path in paths]
         self._given: list[Witness] = []
         """Witnesses of other machines, which are read and not written."""
-        self._places = store.places()
-        self._exchanged = places.others(self._places, self.identity.ledger_id)
+        self.places = store.places()
+        self._exchanged = places.others(self.places, self.identity.ledger_id)
         self._state = State()
         self._stored: Head = events.NOTHING
         """Up to where the account in memory is known to be in the database."""
@@ -253,7 +253,7 @@ class Chain:
         for witness, (missed, older) in behind.items():
             fresh = {one: body for one, body in documents.items() if one not in witness.documents}
             witness.add(self.identity.fingerprint_key, missed + new, older | fresh)
-        places.note(self._places, self.identity.ledger_id)
+        places.note(self.places, self.identity.ledger_id)
 
 
 def forked(where: str, lost: int) -> LedgerForked:

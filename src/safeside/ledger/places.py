@@ -7,7 +7,7 @@ changed. So a ledger that was deleted, dropped or exchanged is missed, and its w
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -16,6 +16,8 @@ from safeside.errors import StoreUnavailable
 from safeside.ledger import disk, events
 from safeside.ledger.witness import STATE_VARIABLE, state_directory
 
+SQLITE: Final = "sqlite"
+"""How the address of a file begins."""
 _SUFFIX: Final = ".place"
 _OWNER_ONLY: Final = 0o600
 _LONGEST: Final = 10_000
@@ -69,6 +71,22 @@ def known(places: Sequence[str]) -> list[Known]:
 def others(places: Sequence[str], ledger_id: str) -> bool:
     """Whether another ledger than this one was kept at one of these addresses."""
     return any(one.ledger_id not in ("", ledger_id) for one in known(places))
+
+
+def kept_elsewhere(ledger_id: str, places: Sequence[str]) -> bool:
+    """Whether that ledger is remembered at an address that is none of these and not gone."""
+    notes = (path.read_text(encoding="utf-8", errors="replace") for path in _notes())
+    for text in notes:
+        name, _, place = text.partition("\n")[0].partition(" ")
+        kind, _, where = place.partition(" ")
+        there = Path(where).exists() if kind == SQLITE else True
+        if name == ledger_id and place not in places and there:
+            return True
+    return False
+
+
+def _notes() -> Iterator[Path]:
+    return state_directory().glob(f"*{_SUFFIX}")
 
 
 def _file(place: str) -> Path:

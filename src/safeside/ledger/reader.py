@@ -55,6 +55,11 @@ class Reader:
         return self._chain.store.where
 
     @property
+    def places(self) -> tuple[str, ...]:
+        """Where it is kept, as it is remembered; never with a password."""
+        return self._chain.places
+
+    @property
     def chain(self) -> Chain:
         """The events themselves, for reports and recovery."""
         return self._chain

@@ -18,6 +18,7 @@ from typing import Any, Final
 from safeside.errors import LedgerError, SafesideError, StoreUnavailable
 from safeside.ledger import disk
 from safeside.ledger.events import Event
+from safeside.ledger.places import SQLITE
 from safeside.ledger.store import (
     BUSY_SECONDS,
     Identity,
@@ -65,7 +66,7 @@ class SqliteStore(Store):
         disk.flush(self._path.parent)
 
     def places(self) -> tuple[str, ...]:
-        return (f"sqlite {self._path.resolve()}",)
+        return (f"{SQLITE} {self._path.resolve()}",)
 
     def aside(self) -> str | None:
         self.close()

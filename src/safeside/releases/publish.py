@@ -21,6 +21,7 @@ from safeside.progress import Progress, quiet
 from safeside.releases import counting
 from safeside.releases.artefacts import places_digest
 from safeside.releases.basemap import read_basemap
+from safeside.releases.earlier import remember
 from safeside.releases.limits import with_limits
 from safeside.releases.manifest import FILE as RELEASE_FILE
 from safeside.releases.publication import Publication, Sources
@@ -81,6 +82,8 @@ def prepare(
             timezone=form.timezone,
             counted=(counting.rule(window),),
         )
+        if not isinstance(key, PrivateKey):
+            remember(Path(key), book)
         target = _directory(Path(out))
         siblings, doubtful = _siblings(target, book.ledger_id, _keys(key, signing))
         book.reconcile(siblings)
