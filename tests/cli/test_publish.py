@@ -200,8 +200,9 @@ def test_sparse_dp_and_public_at_least_from_the_command_line(world: World) -> No
     assert "Not asked" in said
     with open_ledger("ledger.db") as ledger:
         ledger.create_dataset("other", "person", 3, "1e-3")
+    pl.read_parquet("visits.parquet").reverse().write_parquet("others.parquet")
     run(
-        "publish", "visits.parquet", *QUESTION[:-4], "--at-most", "9", "--epsilon", "1", "--guarantee", "dp",
+        "publish", "others.parquet", *QUESTION[:-4], "--at-most", "9", "--epsilon", "1", "--guarantee", "dp",
         "--delta", "1e-4", "--dataset", "other", "--out", "b", "--yes",
     )  # fmt: skip
     run(

@@ -34,6 +34,7 @@ EXAMPLES: list[Happening] = [
         epsilon=Fraction(1),
         delta=Fraction(0),
     ),
+    events.FilesRead(dataset="city", files=("f1", "f2")),
     events.Committed(request="r", reservation="d", manifest="m", fingerprint=None, alarms=2),
     events.Returned(request="r", epsilon=Fraction(1, 2)),
     events.Withdrawn(request="r", reservation="d", reason="software-fault"),
@@ -103,4 +104,4 @@ def test_a_body_that_is_not_an_event_is_refused(change: dict[str, object]) -> No
 
 def test_events_cannot_be_changed_in_memory() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
-        EXAMPLES[4].epsilon = Fraction(0)  # type: ignore[attr-defined]
+        EXAMPLES[5].epsilon = Fraction(0)  # type: ignore[attr-defined]

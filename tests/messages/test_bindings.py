@@ -78,3 +78,27 @@ def test_a_stop_at_a_limit_and_what_it_closes(world: World) -> None:
         "stopped at a limit of the dataset, and that time stays closed",
         'repair them and run the request "monday" again, unchanged; it is paid for. Any other time can be',
     )
+
+
+def test_a_file_of_another_dataset_and_names_that_look_alike(world: World) -> None:
+    with open_ledger(world.home / "ledger.db") as ledger:
+        ledger.create_dataset("town", "person", 3)
+    world.publish("counts")
+    with pytest.raises(SafesideError) as caught:
+        world.publish("counts", dataset="town", out=world.home / "second")
+    says(
+        caught,
+        'A file of these visits belongs to "city": from "town" it would be published a second time',
+        "Publish it from that dataset; or, .+`safeside ledger link`: they then share the smaller budget",
+    )
+    for name, what, do in [
+        (
+            "City",
+            'The dataset "City" cannot be told from "city", which exists',
+            "Use it as it is, or choose",
+        ),
+        ("сity", "a letter that is not plain ASCII", "the letters a to z, digits, blanks, dots"),
+    ]:
+        with open_ledger(world.home / "ledger.db") as ledger, pytest.raises(SafesideError) as caught:
+            ledger.create_dataset(name, "person", 1)
+        says(caught, what, do)

@@ -10,7 +10,7 @@ import pytest
 from tests.faults.publishing import CAP, World
 from tests.releases.worlds import BAD, LIMITS, nothing_published, remaining, spoil, world
 
-from safeside.errors import BadQuestion, LedgerError, LimitBroken
+from safeside.errors import BadFile, BadQuestion, LedgerError, LimitBroken
 from safeside.ledger import Ledger, open_ledger
 from safeside.visits import StayRule, VisitFormat
 
@@ -73,6 +73,8 @@ def test_no_number_of_people_can_be_tried_either(limited: World, dataset: str, p
 
 
 def test_the_limit_of_the_dataset_is_used_where_one_is_needed(limited: World) -> None:
+    with opened(limited) as ledger:
+        ledger.link("three", "few")
     release = limited.publish("counts", when=DAY, dataset="three")
     assert release.manifest["mechanism"]["places_per_person"] == 3
     second = limited.publish("counts", dataset="few", out=limited.home / "releases" / "second")
@@ -142,7 +144,8 @@ def test_a_linked_dataset_is_closed_for_that_time_too_and_no_other(limited: Worl
         ledger.link("three", "other")
     with pytest.raises(LedgerError, match="stays closed"):
         limited.publish("counts", dataset="other")
-    assert limited.publish("counts", dataset="city")
+    with pytest.raises(BadFile, match='belongs to "three"'):
+        limited.publish("counts", dataset="city")
 
 
 def test_rows_that_were_wrong_are_repaired_and_the_same_request_goes_on_for_nothing(limited: World) -> None:

@@ -155,6 +155,8 @@ def describe(event: Event) -> str:
             return (
                 f"{what.request}: {amount(Budget(epsilon=what.epsilon, delta=what.delta))} of {what.dataset}"
             )
+        case events.FilesRead(dataset=dataset, files=files):
+            return f"{dataset}: {len(files):,} new input {'file' if len(files) == 1 else 'files'}"
         case events.Resumed(request=request):
             return f"{request}: taken up by another run"
         case events.Committed(request=request, manifest=manifest):

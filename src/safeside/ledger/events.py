@@ -146,6 +146,15 @@ class Resumed(Happening):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class FilesRead(Happening):
+    """Keyed fingerprints of files that were read for a dataset, and for no other that is not linked to it."""
+
+    kind: ClassVar[str] = "read"
+    dataset: str
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Committed(Happening):
     """What was drawn for a reservation is the release with this manifest, and nothing else.
 
@@ -255,19 +264,18 @@ class ClockSet(Happening):
 KINDS: Final[Mapping[str, type[Happening]]] = {
     one.kind: one
     for one in (
-        LedgerCreated,
-        DatasetCreated,
-        Reserved,
-        Committed,
-        Returned,
-        Withdrawn,
-        Refused,
-        Stopped,
-        Linked,
-        Recharged,
-        Found,
-        ClockSet,
-        Resumed,
+        *(
+            LedgerCreated,
+            DatasetCreated,
+            Reserved,
+            FilesRead,
+            Committed,
+            Returned,
+            Withdrawn,
+            Refused,
+            Stopped,
+        ),
+        *(Linked, Recharged, Found, ClockSet, Resumed),
     )
 }
 
@@ -380,6 +388,7 @@ _BY_TYPE: Final[Mapping[str, Callable[[Any], Any]]] = {
     "str": _text,
     "str | None": lambda value: None if value is None else _text(value),
     "int | None": lambda value: None if value is None else _count(value),
+    "tuple[str, ...]": lambda value: tuple(_text(one) for one in value),
     "Fraction": money.read,
     "Cost": Cost.from_json,
     "Mapping[str, Any]": _mapping,

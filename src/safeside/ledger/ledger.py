@@ -38,7 +38,9 @@ from safeside.ledger.rules import (
     over_budget,
     refusal,
     require_floor,
+    require_new_name,
     require_open,
+    require_own_files,
     require_same,
     timezone_of,
     unit_of,
@@ -100,11 +102,7 @@ class Ledger(Reader):
         )
 
         def decide(state: State) -> Decision:
-            if name in state.datasets:
-                raise LedgerError(
-                    f'The dataset "{name}" exists already.',
-                    "Use it as it is, or choose another name: a budget is never reset or raised.",
-                )
+            require_new_name(state, name)
             return Decision(happenings=(what,))
 
         return self._chain.record(what.kind, decide, now).datasets[name]
@@ -283,6 +281,23 @@ class Ledger(Reader):
             return refusal(state, request_id, dataset, stored, reason, ends=ends)
 
         return request_id not in self._chain.record(events.Refused.kind, decide, now).reservations
+
+    def read_files(
+        self, reservation: Reservation, files: Iterable[str], *, now: datetime | None = None
+    ) -> None:
+        """Bind input files, by their keyed fingerprints, to the dataset, before anything is drawn from them.
+
+        BadFile where one of them belongs to a dataset that is not linked to this one.
+        """
+        given = tuple(dict.fromkeys(files))
+
+        def decide(state: State) -> Decision:
+            dataset = find_reservation(state, reservation, self.where).dataset
+            require_own_files(state, dataset, given)
+            new = tuple(one for one in given if dataset not in state.files.get(one, ()))
+            return Decision(happenings=(events.FilesRead(dataset=dataset, files=new),) if new else ())
+
+        self._chain.record(events.FilesRead.kind, decide, now)
 
     def stop(self, reservation: Reservation, *, now: datetime | None = None) -> None:
         """Record that a record broke a limit: it stays charged, and its time closed to other questions."""

@@ -9,6 +9,7 @@ there, a return or a refusal, gives nothing back here, since this branch may hav
 | dataset | made; where there is one of that name, the smaller caps hold, and limits only where they agree |
 | reserve | charged again, under a request id of its own if this one is taken |
 | recharge | the same, and its release with it |
+| read | its files belong to their dataset |
 | commit | its reservation is drawn; charged again where another draw stands, or it had gone back |
 | resume | its reservation no longer goes back; charged again where it had |
 | stop | its time is closed; its reservation charged again where it had gone back |
@@ -66,6 +67,8 @@ def _carry(state: State, gone: Event, event: Event) -> None:
         case events.Recharged() as what:
             request = free(state, what.request, gone.digest)
             state.charge_again(what, event, request, stage=Stage.COMMITTED, manifest=what.manifest)
+        case events.FilesRead() as what:
+            state.read_files(what)
         case events.Committed() as what:
             _commit(state, what, gone, event)
         case events.Resumed() as what:

@@ -5,11 +5,13 @@ Each of these looks at the account as it is under the lock and raises, or answer
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from safeside import exact
 from safeside.errors import (
+    BadFile,
     BadQuestion,
     LedgerError,
     LedgerForked,
@@ -96,8 +98,50 @@ def unit_of(dataset: Dataset) -> str:
     return str(dataset.unit) if dataset.timezone is None else f"{dataset.unit} in {dataset.timezone}"
 
 
+def require_new_name(state: State, name: str) -> None:
+    """A dataset's name must not be mistaken for another's: they would be two budgets for one promise.
+
+    Names are plain ASCII, so that no letter of another script stands for one of these, and are compared
+    without what the eye passes over (docs/decisions/names.md).
+    """
+    if not name.isascii():
+        raise BadQuestion(
+            "The name of a dataset has a letter that is not plain ASCII, and some of those look like others.",
+            "Use the letters a to z, digits, blanks, dots, hyphens and underscores.",
+        )
+    for known in state.datasets:
+        if looks(known) == looks(name):
+            same = "exists already" if known == name else f'cannot be told from "{known}", which exists'
+            raise LedgerError(
+                f'The dataset "{name}" {same}.',
+                "Use it as it is, or choose another name: a budget is never reset or raised.",
+            )
+
+
+def looks(name: str) -> str:
+    """What is left of a name for the eye: no capitals, and one letter for those that look alike."""
+    alike = name.casefold().translate(_ALIKE).replace("m", "rn").replace("w", "vv")
+    return re.sub(r"[^a-z0-9]+", "-", alike).strip("-") or "-"
+
+
+_ALIKE: Final = str.maketrans("01i|", "olll")
+
+
+def require_own_files(state: State, dataset: str, files: Iterable[str]) -> None:
+    """Refuse a file that another dataset, with a budget of its own, was published from or read for."""
+    members = set(state.group(dataset).members)
+    others = {one for file in files for one in state.files.get(file, ())} - members
+    if others:
+        raise BadFile(
+            f'A file of these visits belongs to {_others(tuple(sorted(others)), dataset)}: from "{dataset}" '
+            "it would be published a second time, on another budget.",
+            "Publish it from that dataset; or, if both hold the same people, say so with `safeside ledger "
+            "link`: they then share the smaller budget.",
+        )
+
+
 def check_name(name: str, kind: str) -> None:
-    """Names that look alike or cannot be typed are refused."""
+    """Names that cannot be typed or seen are refused."""
     if not name or len(name) > _LONGEST_NAME or not name.isprintable() or name != name.strip():
         raise BadQuestion(
             f"That is not a {kind} the ledger can write down.",
@@ -110,9 +154,12 @@ def find_dataset(state: State, name: str) -> Dataset:
     if name in state.datasets:
         return state.datasets[name]
     known = ", ".join(f'"{one}"' for one in sorted(state.datasets)) or "none"
+    near = [one for one in state.datasets if looks(one) == looks(name)]
+    hint = f'Did you mean "{near[0]}"? ' if near else ""
     raise LedgerMissing(
         f'The ledger has no dataset called "{name}".',
-        f"It has: {known}. A dataset is made with `safeside ledger create`; publishing never makes one.",
+        f"{hint}It has: {known}. A dataset is made with `safeside ledger create`; publishing never makes "
+        "one.",
     )
 
 

@@ -41,6 +41,8 @@ class State:
     groups: dict[str, Group] = field(default_factory=dict)
     reservations: dict[str, Reservation] = field(default_factory=dict)
     refusals: dict[str, events.Refused] = field(default_factory=dict)
+    files: dict[str, set[str]] = field(default_factory=dict)
+    """For which datasets an input file, by its fingerprint, was read."""
     paid: dict[str, str] = field(default_factory=dict)
     """Under which request id the charge of a `reserve` event stands, by the digest of that event."""
     ended: dict[str, Reservation] = field(default_factory=dict)
@@ -83,6 +85,8 @@ class State:
                 self.create(what, event)
             case events.Reserved():
                 self._reserve(what, event)
+            case events.FilesRead():
+                self.read_files(what)
             case events.Resumed():
                 self._resume(what)
             case events.Committed():
@@ -200,6 +204,13 @@ class State:
         self.reservations[made.request] = made
         self.paid[event.digest] = made.request
         return made
+
+    def read_files(self, what: events.FilesRead) -> None:
+        """These files belong to a dataset."""
+        if what.dataset not in self.datasets:
+            raise Impossible("its dataset does not exist")
+        for file in what.files:
+            self.files.setdefault(file, set()).add(what.dataset)
 
     def _resume(self, what: events.Resumed) -> None:
         reservation = self._known(what)

@@ -299,6 +299,7 @@ class Publication:
                 exclude_unknown_places=self.sources.exclude_unknown_places,
                 manifest=self.sources.manifest,
                 key=self.ledger.fingerprint_key,
+                on_files=lambda files: self.ledger.read_files(reservation, files),
                 confirm=confirm,
                 progress=progress,
             )

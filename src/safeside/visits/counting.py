@@ -6,6 +6,7 @@ that could lose rows: a listed place nobody visited counts zero, a visited place
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
@@ -66,6 +67,7 @@ def count_visits(
     exclude_unknown_places: bool = False,
     manifest: Manifest | None = None,
     key: bytes | None = None,
+    on_files: Callable[[tuple[str, ...]], object] | None = None,
     confirm: Confirm = unsaid,
     progress: Progress = quiet,
 ) -> Counts:
@@ -74,7 +76,7 @@ def count_visits(
     `visits` is a path, a glob, a list of paths, or a dataframe of any engine. `max_places_per_person` is the
     declared K; at an instant it is 1 unless declared otherwise, and it is checked. Whatever is left out by
     `exclude_unknown_places` is shown to `confirm`, which says whether to go on where it is more than the
-    manifest expects.
+    manifest expects. With a `key`, `on_files` is given the fingerprints of files that can be counted.
     """
     declared = fmt if fmt is not None else VisitFormat()
     known = manifest if manifest is not None else Manifest()
@@ -114,6 +116,8 @@ def count_visits(
             most = most_listed_places(source, places, window, progress)
         rows, people = whole_input(source, known, progress)
         stop_on(disagreements(source, known, rows, people))
+        if opened is not None and on_files is not None:
+            on_files(opened.fingerprints)
         stop_on(too_many(most, limit, source, window), LimitBroken)
     return Counts(
         places=places,
@@ -253,6 +257,7 @@ def _fingerprint(
     if source.opened is not None:
         return source.opened.fingerprint
     digest = Fingerprint(key)
+    digest.file(0)
     feed = digest.feed
     assert feed is not None
     feed(f"{window.start.isoformat()}/{window.end.isoformat()}\n".encode())

@@ -24,28 +24,35 @@ END_IT: Final = "Export the file again, or, if it is whole, end its last line wi
 
 
 class Fingerprint:
-    """A keyed digest of the files' bytes: whoever has the key can tell that the same files were used."""
+    """Keyed digests of the files' bytes: whoever has the key can tell that the same files were used."""
 
     def __init__(self, key: bytes | None) -> None:
-        self._hash = (
-            None
-            if key is None
-            else hashlib.blake2b(key=_short(key), digest_size=32, person=b"safeside visits")
-        )
+        self._key = None if key is None else _short(key)
+        self._files: list[hashlib.blake2b] = []
 
     def file(self, size: int) -> None:
-        """Begin a file: its length keeps two files from being taken for one."""
-        if self._hash is not None:
-            self._hash.update(f"file {size}\n".encode())
+        """Begin a file."""
+        if self._key is not None:
+            self._files.append(self._hash(f"file {size}\n"))
 
     @property
     def feed(self) -> Callable[[bytes], object] | None:
-        """What takes the bytes, or None where no fingerprint is wanted."""
-        return None if self._hash is None else self._hash.update
+        """What takes the bytes of the file that was begun, or None where no fingerprint is wanted."""
+        return self._files[-1].update if self._files else None
+
+    def files(self, rows: Iterable[int]) -> tuple[str, ...]:
+        """The fingerprint of every file that holds rows: files without any are the same everywhere."""
+        return tuple(file.hexdigest() for file, held in zip(self._files, rows, strict=False) if held)
 
     def text(self) -> str | None:
-        """The fingerprint, once everything was fed."""
-        return None if self._hash is None else self._hash.hexdigest()
+        """One fingerprint of all files, once everything was fed."""
+        if self._key is None:
+            return None
+        return self._hash("".join(f"{file.hexdigest()}\n" for file in self._files)).hexdigest()
+
+    def _hash(self, first: str) -> hashlib.blake2b:
+        assert self._key is not None
+        return hashlib.blake2b(first.encode(), key=self._key, digest_size=32, person=b"safeside visits")
 
 
 def _short(key: bytes) -> bytes:
@@ -72,6 +79,8 @@ class Opened:
     rows: int
     findings: tuple[Finding, ...]
     fingerprint: str | None
+    fingerprints: tuple[str, ...]
+    """Of each file that holds rows."""
 
     @property
     def paths(self) -> tuple[Path, ...]:
@@ -206,6 +215,7 @@ def _open_text(
         rows=rows,
         findings=tuple(findings),
         fingerprint=fingerprint.text(),
+        fingerprints=fingerprint.files(each.records for each in looked),
     )
 
 
@@ -266,6 +276,7 @@ def _open_tables(found: Found, separator: str, fingerprint: Fingerprint, progres
         rows=rows,
         findings=tuple(findings),
         fingerprint=fingerprint.text(),
+        fingerprints=fingerprint.files(held),
     )
 
 
