@@ -64,7 +64,18 @@ def name_and_pattern(folder: Path) -> object:
     return count_visits(folder / "v*.csv", places(), DAY)
 
 
+def no_text(folder: Path) -> object:
+    (folder / "caf\udce9.csv").write_text(HEADER + GOOD)
+    return count_visits(folder, places(), DAY)
+
+
 SAID: Said = {
+    "a name that is no text": (
+        no_text,
+        BadFile,
+        "The name of {folder}/caf\\udce9.csv is not text in UTF-8.",
+        "Rename the file or its folder, and try again.",
+    ),
     "a name and a pattern": (
         name_and_pattern,
         BadQuestion,

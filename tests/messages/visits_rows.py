@@ -338,6 +338,20 @@ SAID: Said = {
         "In the list of places, at_most of 'b' is not a whole number from 0, or is missing (1 place).",
         "Give every place an at_most, or leave the column out.",
     ),
+    "a word in the list": (
+        listed(place=["a", "(null)"]),
+        BadFile,
+        "In the list of places, place is a word or a number for a missing value (1 row; first in row 2).",
+        LIST,
+    ),
+    "several faults of a list": (
+        listed(place=["a", "a", " b"]),
+        BadFile,
+        "The list of places cannot be used:\n"
+        "  - place has blanks around it (1 row; first in row 3).\n"
+        "  - place is there twice (1 row; first in row 2).",
+        f"\n  - {LIST}",
+    ),
     "a place twice": (
         listed(place=["a", "a"]),
         BadFile,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -141,3 +142,48 @@ def test_every_resolution_that_is_offered_is_taken() -> None:
     for resolution, rings in ((8, 0), (9, 2), (10, 8), (11, 10)):
         fmt = VisitFormat(h3_resolution=resolution, h3_rings=rings, hold="1h")
         assert count_visits(seen, one, DAY, fmt).values.tolist() == [1]
+
+
+def test_a_name_that_is_no_text_is_shown_and_refused(tmp_path: Path) -> None:
+    name = os.fsencode(tmp_path) + b"/caf\xe9.csv"
+    Path(os.fsdecode(name)).write_text(f"{HEADER}\n{ROW}\n")
+    for given in (Path(os.fsdecode(name)), os.fsdecode(name), tmp_path, str(tmp_path / "*.csv")):
+        for act in (count_visits, check_visits):
+            with pytest.raises(BadFile, match=r"The name of .*caf\\udce9\.csv is not text") as stopped:
+                act(given, places(), DAY)
+            str(stopped.value).encode()
+    with pytest.raises(BadFile, match="is not text in UTF-8"):
+        read_places(os.fsdecode(name))
+    with pytest.raises(BadFile, match="is not text in UTF-8"):
+        count_visits(os.fsdecode(name.replace(b"caf", b"not there")), places(), DAY)
+
+
+def test_all_faults_of_a_list_of_places_are_shown_at_once() -> None:
+    listed = pl.DataFrame(
+        {
+            "place": ["bar", "bar", None, " gym", "NULL", "café"],
+            "latitude": [35.0, 135.0, 35.0, 35.0, None, 35.0],
+            "longitude": [139.0] * 6,
+            "at_most": [1, 2, 3, -4, 5, 6],
+        }
+    )
+    with pytest.raises(BadFile) as stopped:
+        read_places(listed)
+    assert stopped.value.what == (
+        "The list of places cannot be used:\n"
+        "  - place is missing (1 row; first in row 3).\n"
+        "  - place has blanks around it (1 row; first in row 4).\n"
+        "  - place is a word or a number for a missing value (1 row; first in row 5).\n"
+        "  - place is there twice (1 row; first in row 2).\n"
+        "  - latitude of 'bar' is not between -90 and 90, or is missing (2 places).\n"
+        "  - at_most of ' gym' is not a whole number from 0, or is missing (1 place)."
+    )
+    assert stopped.value.do.count("\n  - ") == 3
+
+
+@pytest.mark.parametrize("held", [["a"], {"a": 1}, 1.5, object()])
+def test_objects_in_a_list_of_places_are_refused_in_words(held: object) -> None:
+    with pytest.raises((BadQuestion, BadFile)):
+        read_places(pd.DataFrame({"place": pd.Series(["bar", held], dtype=object)}))
+    with pytest.raises((BadQuestion, BadFile)):
+        read_places(pd.DataFrame({"place": pd.Series([held, held], dtype=object)}))

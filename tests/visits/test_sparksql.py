@@ -8,7 +8,6 @@ from datetime import UTC, date, datetime, timedelta, timezone
 
 import narwhals as nw
 import pytest
-
 from safeside.visits.sparksql import in_words
 
 AT = datetime(2024, 3, 3, 0, 0, 0, 1, tzinfo=timezone(timedelta(hours=9)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +18,7 @@ from safeside.errors import BadFile, BadQuestion
 from safeside.progress import quiet
 from safeside.untrusted import CONTROL
 from safeside.visits.files import Fingerprint, Opened, open_files, shown_separator
-from safeside.visits.ids import canonical, polars_bytes_as_text
+from safeside.visits.ids import PLACEHOLDER, canonical, polars_bytes_as_text
 from safeside.visits.nearby import did_you_mean
 from safeside.visits.report import article, of_a_list, stop_on
 from safeside.visits.room import require_room
@@ -212,20 +212,12 @@ def _places(read: pl.DataFrame) -> Places:
     ids = read["place"]
     if not len(ids):
         raise BadQuestion("The list of places is empty.", "List the places that are to be answered.")
-    if ids.null_count() or ids.str.contains(_BLANK).any():
-        _require(ids.is_not_null() & (ids.str.strip_chars() != ""), "place", "is missing")
-        _require(ids == ids.str.strip_chars(), "place", "has blanks around it")
-    if ids.str.contains(CONTROL.pattern).any():
-        _require(~ids.str.contains(CONTROL.pattern), "place", "holds a control character")
+    _require_no_faults([*_wrong_ids(ids), *_wrong_numbers(read)])
     kinds: dict[str, pl.Series] = {
         kind: read.drop_in_place(kind).unique() for kind in KINDS if kind in read.columns
     }
     if not ids.is_sorted():
         read = read[ids.arg_sort()]
-    if (read["place"].head(-1) == read["place"].tail(-1)).any():
-        _require(ids.is_first_distinct(), "place", "is there twice")
-    for role in (role for role in _NUMBERS if role in read.columns):
-        _require_number(read["place"], role, read[role])
     if "at_most" in read.columns:
         read = read.with_columns(pl.col("at_most").cast(pl.Int64))
     places = Places(table=read)
@@ -239,23 +231,56 @@ def _places(read: pl.DataFrame) -> Places:
     return places
 
 
-def _require_number(ids: pl.Series, role: str, values: pl.Series) -> None:
-    """Refuse a column of numbers in which one is missing, or not allowed."""
-    allowed, complaint = _NUMBERS[role]
-    wrong = (~(values.is_finite() & allowed(values)).fill_null(value=False)).arg_true()
-    if len(wrong):
-        raise BadFile(
-            f"In the list of places, {role} of {ids[wrong[0]]!r} {complaint}, or is missing"
-            f" ({len(wrong):,} {'place' if len(wrong) == 1 else 'places'}).",
-            f"Give every place {article(role)}, or leave the column out.",
+def _require_no_faults(faults: list[BadFile]) -> None:
+    """Raise all of them as one."""
+    if len(faults) == 1:
+        raise faults[0]
+    if faults:
+        listed = "\n".join(f"  - {fault.what.removeprefix(_IN_THE_LIST)}" for fault in faults)
+        advice = "\n".join(f"  - {do}" for do in dict.fromkeys(fault.do for fault in faults))
+        raise BadFile(f"The list of places cannot be used:\n{listed}", f"\n{advice}")
+
+
+_IN_THE_LIST: Final = "In the list of places, "
+
+
+def _wrong_ids(ids: pl.Series) -> Iterator[BadFile]:
+    """What is wrong with identifiers, each in the row in which it stands."""
+    odd = ids.null_count() or ids.str.contains(f"{_BLANK}|{PLACEHOLDER}").any()
+    bare = ids.str.strip_chars()
+    there = bare.is_not_null() & (bare != "")
+    if odd:
+        yield from _fault(there, "is missing")
+        yield from _fault(~there | (ids == bare), "has blanks around it")
+        yield from _fault(
+            ~there | ~ids.str.contains(PLACEHOLDER), "is a word or a number for a missing value"
         )
+    if ids.str.contains(CONTROL.pattern).any():
+        yield from _fault(~ids.str.contains(CONTROL.pattern), "holds a control character")
+    ordered = ids if ids.is_sorted() else ids.sort()
+    if (ordered.head(-1) == ordered.tail(-1)).any():
+        yield from _fault(~there | ids.is_first_distinct(), "is there twice")
 
 
-def _require(fine: pl.Series, role: str, complaint: str) -> None:
-    wrong: Sequence[int] = (~fine.fill_null(False)).arg_true().to_list()
+def _fault(fine: pl.Series, complaint: str) -> Iterator[BadFile]:
+    wrong: Sequence[int] = (~fine.fill_null(True)).arg_true().to_list()
     if wrong:
         rows = "1 row" if len(wrong) == 1 else f"{len(wrong):,} rows"
-        raise BadFile(
-            f"In the list of places, {role} {complaint} ({rows}; first in row {wrong[0] + 1}).",
+        yield BadFile(
+            f"In the list of places, place {complaint} ({rows}; first in row {wrong[0] + 1}).",
             "Correct the list: every place once, each with its identifier.",
         )
+
+
+def _wrong_numbers(read: pl.DataFrame) -> Iterator[BadFile]:
+    """Columns of numbers in which one is missing, or not allowed."""
+    for role in (role for role in _NUMBERS if role in read.columns):
+        allowed, complaint = _NUMBERS[role]
+        values = read[role]
+        wrong = (~(values.is_finite() & allowed(values)).fill_null(value=False)).arg_true()
+        if len(wrong):
+            yield BadFile(
+                f"In the list of places, {role} of {read['place'][wrong[0]]!r} {complaint}, or is missing"
+                f" ({len(wrong):,} {'place' if len(wrong) == 1 else 'places'}).",
+                f"Give every place {article(role)}, or leave the column out.",
+            )

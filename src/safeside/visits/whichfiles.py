@@ -78,6 +78,7 @@ def expand(given: Iterable[str | Path]) -> tuple[Path, ...]:
                 "Visits are opened from local files only.", "Copy the files, or give a dataframe."
             )
         path = Path(each)
+        _require_text(path)
         _require_one_meaning(path)
         # A folder that a pattern matches is opened too: passing it over would lose what is in it.
         matches = [path] if path.exists() else [Path(name) for name in glob.glob(str(each), recursive=True)]  # noqa: PTH207
@@ -94,9 +95,22 @@ def expand(given: Iterable[str | Path]) -> tuple[Path, ...]:
                     "Write what it gives to a file, and give that.",
                 )
         paths += found
+    for path in paths:
+        _require_text(path)
     if len({path.resolve() for path in paths}) < len(paths):
         raise BadQuestion("A file is given twice.", "Give every file once.")
     return tuple(paths)
+
+
+def _require_text(path: Path) -> None:
+    """Refuse a name that is no text: engines take none, and no message can show it."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        shown = str(path).encode("utf-8", "backslashreplace").decode()
+        raise BadFile(
+            f"The name of {shown} is not text in UTF-8.", "Rename the file or its folder, and try again."
+        ) from None
 
 
 def _require_one_meaning(path: Path) -> None:
