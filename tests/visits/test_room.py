@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from safeside.errors import NoRoom
+from safeside.errors import BadFile, NoRoom
 from safeside.visits import read_places
 from safeside.visits.cellcodes import enclosed
 
@@ -82,9 +82,12 @@ class TestWords:
                 with pytest.raises(NoRoom, match="the rest of the world"):
                     read_places(with_one(column, word))
             assert len(read_places(with_one("kind", word))) == 2
-        for word in ("unknown", "None", "etc"):
-            with pytest.raises(NoRoom, match="the rest of the world"):
+        with pytest.raises(NoRoom, match="the rest of the world"):
+            read_places(with_one("place", "etc"))
+        for word in ("unknown", "None"):
+            with pytest.raises(BadFile, match="a word or a number for a missing value"):
                 read_places(with_one("place", word))
+        for word in ("unknown", "None", "etc"):
             assert len(read_places(with_one("name", word))) == 2
             assert len(read_places(with_one("kind", word))) == 2
 

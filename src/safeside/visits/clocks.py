@@ -8,9 +8,11 @@ moments, and counts at both: nobody is lost to an hour that happened twice.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
+from fractions import Fraction
 from typing import Final, Protocol
 
 import narwhals as nw
@@ -70,6 +72,37 @@ class Epoch:
     def since(self, column: nw.Expr, moment: datetime) -> nw.Expr:
         whole, exact = _ticks(moment, self.unit)
         return column >= whole + (not exact)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FloatEpoch:
+    """Floating-point numbers since 1970. A moment that is no such number lies between two of them, and a time
+    that was written as that moment may have become either: both may be before it, and after it.
+    """
+
+    unit: str
+
+    def _around(self, moment: datetime) -> tuple[float, float]:
+        exact = Fraction((moment - _EPOCH) // _MICROSECOND * PER_SECOND[self.unit], PER_SECOND["us"])
+        nearest = float(exact)
+        if Fraction(nearest) == exact:
+            return nearest, nearest
+        below = nearest if Fraction(nearest) < exact else math.nextafter(nearest, -math.inf)
+        return below, math.nextafter(below, math.inf)
+
+    def before(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        below, above = self._around(moment)
+        return column < above if below == above else column <= above
+
+    def at_or_before(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        return column <= self._around(moment)[1]
+
+    def after(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        below, above = self._around(moment)
+        return column > below if below == above else column >= below
+
+    def since(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        return column >= self._around(moment)[0]
 
 
 @dataclass(frozen=True, kw_only=True)

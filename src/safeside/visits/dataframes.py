@@ -165,7 +165,7 @@ def _to_polars(frame: nw.DataFrame[Any], roles: Roles) -> pl.DataFrame:
 
 def _text_roles(schema: nw.Schema, roles: Roles) -> dict[str, str]:
     """Which columns are text although they should tell a time or a coordinate, and what they should be."""
-    kinds = {"start": "time", "time": "time", "end": "end", "date": "date"}
+    kinds = {"start": "start", "time": "time", "end": "end", "date": "date"}
     kinds |= {"latitude": "number", "longitude": "number", "accuracy": "number"}
     return {role: kinds[role] for role in roles.columns if role in kinds and schema[role] == nw.String}
 

@@ -154,7 +154,10 @@ def _when(source: Source, window: Window | None) -> Iterator[RowCheck]:
         if role in source.texts:
             yield from _text_times(source, role)
         else:
-            yield _missing(role, column.is_null(), everywhere=True)
+            gone = column.is_null()
+            if source.types[role].is_float():
+                gone = gone | ~column.is_finite()
+            yield _missing(role, gone, everywhere=True)
         if role != "end" and not source.declared.trust_times:
             odd = implausible(clock, column)
             yield RowCheck(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from safeside.visits.clocks import LocalDates
 from safeside.visits.format import When
 from safeside.visits.format import Where as Form
 from safeside.visits.sources import Source
@@ -44,6 +45,8 @@ def describe(source: Source) -> str:
         at = f"a point in one of the H3 cells ({cells}) of the place"
     if source.roles.when is When.DATES:
         return f"A visit is a date on which the person was at {at}; it counts for the whole local day."
+    if source.roles.when is When.STAYS and isinstance(source.clocks["start"], LocalDates):
+        return f"A visit is a stay at {at}, from its first day to its last; both count as whole local days."
     if source.roles.when is When.STAYS or declared.at_least is not None:
         return f"A visit is a stay at {at}, from its start up to its end."
     return (

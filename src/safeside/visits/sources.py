@@ -13,7 +13,7 @@ import polars as pl
 
 from safeside.errors import BadFile, BadQuestion
 from safeside.progress import Progress
-from safeside.visits.clocks import Clock, Epoch, LocalDates, LocalStamps, Stamps
+from safeside.visits.clocks import Clock, Epoch, FloatEpoch, LocalDates, LocalStamps, Stamps
 from safeside.visits.csvfile import lines_of
 from safeside.visits.dataframes import Frame, from_dataframe, from_native, names_of, prepare
 from safeside.visits.files import Fingerprint, Opened, open_files
@@ -149,6 +149,10 @@ def _clock(roles: Roles, role: str, dtype: nw.dtypes.DType, declared: VisitForma
         if declared.epoch is None:
             raise only_numbers(column)
         return Epoch(unit=declared.epoch)
+    if dtype.is_float() and roles.when is not When.DATES:
+        if declared.epoch is None:
+            raise only_numbers(column)
+        return FloatEpoch(unit=declared.epoch)
     raise BadQuestion(
         f"Column {column} holds {dtype}, which is not a {'date' if roles.when is When.DATES else 'time'}.",
         "Map timestamps as start and end or as time, and dates as date.",

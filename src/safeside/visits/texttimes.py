@@ -15,6 +15,7 @@ from typing import Final
 import polars as pl
 
 from safeside.errors import BadQuestion
+from safeside.visits.clocks import PER_SECOND
 from safeside.visits.format import VisitFormat
 from safeside.visits.window import find_zone
 
@@ -36,6 +37,7 @@ _WRITTEN_ZONE: Final = re.compile(
 )
 """A zone among the letters of a format: by a letter, an abbreviation, its name or an offset."""
 CLOCKS_OF_UTC: Final = ("UTC", "Etc/UTC", "GMT", "Etc/GMT", "Zulu")
+_LOOK: Final = 1000
 _YEARS: Final = range(1970, 2038)
 NAIVE_LOOK: Final = r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:[.][0-9]+)?)?$"
 
@@ -51,6 +53,9 @@ def read_text(
     first = (
         frame.select(pl.col(role).drop_nulls().first() for role in kinds).head(1).collect(engine="streaming")
     )
+    times = [role for role, kind in kinds.items() if kind in ("start", "end", "time")]
+    if declared.epoch is not None and times and _fractions(frame.select(times)):
+        kinds = {**kinds, **dict.fromkeys(times, "fraction")}
     read = [
         _read(pl.col(role), called[role], kind, first[role][0], declared).alias(role)
         for role, kind in kinds.items()
@@ -61,7 +66,9 @@ def read_text(
 def _read(text: pl.Expr, column: str, kind: str, sample: str | None, declared: VisitFormat) -> pl.Expr:
     if kind == "number":
         return text.str.strip_chars().cast(pl.Float64, strict=False)
-    if kind == "date":
+    if kind == "fraction":
+        return _moments_since_1970(text, PER_SECOND[declared.epoch or "s"])
+    if kind == "date" or (kind in ("start", "end") and _of_days(sample, declared)):
         layout = _date_format(column, sample, declared)
         day = text.str.to_date(layout, strict=False)
         return day if declared.time_format else pl.when(text.str.contains(_STRICT_DATE)).then(day)
@@ -71,6 +78,35 @@ def _read(text: pl.Expr, column: str, kind: str, sample: str | None, declared: V
     moment = _moments(text, layout, last=kind == "end")
     fine = ~_leap(text, layout) if declared.time_format else text.str.contains(_STRICT)
     return pl.when(fine).then(moment)
+
+
+def _fractions(times: pl.LazyFrame) -> bool:
+    """Whether some of the first times have decimals; where only later ones do, those are not read, and stop
+    the work.
+    """
+    some = times.head(_LOOK).collect(engine="streaming")
+    return any(some[name].str.contains(".", literal=True).any() for name in some.columns)
+
+
+def _moments_since_1970(text: pl.Expr, per_second: int) -> pl.Expr:
+    """Numbers with decimals, to the nanosecond, in whole numbers; what is finer or too large is not read."""
+    nanoseconds, places = 10**9 // per_second, len(str(10**9 // per_second)) - 1
+    decimals = rf"(?:[.](?<part>[0-9]{{1,{places}}}))?" if places else "(?<part>)"
+    written = text.str.extract_groups(f"^(?<sign>-?)(?<whole>[0-9]+){decimals}$")
+    sign = pl.when(written.struct.field("sign") == "-").then(-1).otherwise(1)
+    whole = written.struct.field("whole").cast(pl.Int64, strict=False)
+    part = written.struct.field("part").str.pad_end(places, "0").cast(pl.Int64, strict=False).fill_null(0)
+    number = sign * (whole * nanoseconds + part)
+    return pl.when(whole < (2**63 - 1) // nanoseconds).then(number).cast(pl.Datetime("ns", "UTC"))
+
+
+def _of_days(sample: str | None, declared: VisitFormat) -> bool:
+    """Whether the start or end of a stay is a date: the whole of that day."""
+    if declared.time_format is not None:
+        return (
+            declared.epoch is None and "%" in declared.time_format and not _HOURS.search(declared.time_format)
+        )
+    return sample is not None and _ISO_DATE.fullmatch(sample) is not None
 
 
 def text_of(role: str) -> str:

@@ -1,0 +1,170 @@
+"""Times as real files write them: dates for starts and ends, decimals, a date and a time in two columns, the
+hour that a clock repeats. Each is counted, and nobody is lost.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.visits.making import ENGINES, write_parquet
+
+from safeside.errors import BadFile, BadQuestion
+from safeside.visits import VisitFormat, Window, check_visits, count_visits, read_places
+from safeside.visits.clocks import FloatEpoch
+
+PLACES = read_places(["bar", "gym"])
+BERLIN = "Europe/Berlin"
+
+
+def saved(folder: Path, *rows: str, header: str = "person,place,start,end") -> Path:
+    path = folder / "visits.csv"
+    path.write_text("\n".join([header, *rows]) + "\n")
+    return path
+
+
+def bar(visits: Any, when: str, zone: str = BERLIN, **declared: Any) -> int:
+    window, fmt = Window.parse(when, zone), VisitFormat(timezone=zone, **declared)
+    assert check_visits(visits, PLACES, window, fmt).fine
+    return int(count_visits(visits, PLACES, window, fmt).values[0])
+
+
+# Dates
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "layout"),
+    [("2024-03-01", "2024-03-03", None), ("01.03.2024", "03.03.2024", "%d.%m.%Y")],
+)
+def test_a_stay_from_one_date_to_another_lasts_to_the_end_of_the_last_day(
+    tmp_path: Path, first: str, last: str, layout: str | None
+) -> None:
+    path = saved(tmp_path, f"ana,bar,{first},{last}", f"ben,bar,{last},{last}")
+    for when, people in {
+        "2024-02-29": 0,
+        "2024-02-29T23:59:59": 0,
+        "2024-03-01T00:00:00": 1,
+        "2024-03-02": 1,
+        "2024-03-03T23:59:59": 2,
+        "2024-03-04T00:00:00": 0,
+    }.items():
+        assert bar(path, when, time_format=layout) == people, when
+    counted = count_visits(
+        path, PLACES, Window.parse("2024-03-02", BERLIN), VisitFormat(timezone=BERLIN, time_format=layout)
+    )
+    assert counted.reading == (
+        "A visit is a stay at the place, from its first day to its last; both count as whole local days."
+    )
+
+
+def test_a_date_beside_a_time_stops(tmp_path: Path) -> None:
+    with pytest.raises(BadQuestion, match="in different ways"):
+        bar(saved(tmp_path, "ana,bar,2024-03-01,2024-03-01T10:00:00"), "2024-03-01")
+    path = saved(tmp_path, "ana,bar,2024-03-01,2024-03-01", "ana,bar,2024-03-01 10:00,2024-03-01")
+    with pytest.raises(BadFile, match="Column start: a time that cannot be read"):
+        count_visits(path, PLACES, Window.parse("2024-03-01", BERLIN), VisitFormat(timezone=BERLIN))
+
+
+def test_a_sighting_on_a_date_is_still_no_time(tmp_path: Path) -> None:
+    path = saved(tmp_path, "ana,bar,2024-03-01", header="person,place,time")
+    with pytest.raises(BadQuestion, match="not written as ISO 8601"):
+        bar(path, "2024-03-01", hold="1h")
+
+
+# Decimals
+
+NOON = datetime(2024, 3, 1, 12, tzinfo=UTC)
+HALF = "2024-03-01T12:00:00.5+00:00"
+
+
+@pytest.mark.parametrize(("unit", "per"), [("s", 1), ("ms", 1000)])
+def test_decimals_of_a_number_since_1970_are_read_to_the_last(tmp_path: Path, unit: str, per: int) -> None:
+    whole = int(NOON.timestamp()) * per
+    end = f"{whole}.500001" if unit == "s" else f"{whole + 500}.001"
+    path = saved(tmp_path, f"ana,bar,{whole - per}.0,{end}", f"ben,bar,{whole - per},{whole}")
+    fmt = {"zone": "UTC", "time_format": f"epoch-{unit}"}
+    assert bar(path, HALF, **fmt) == 1
+    assert bar(path, "2024-03-01T12:00:00.500001+00:00", **fmt) == 0
+    assert bar(path, "2024-03-01T11:59:59+00:00", **fmt) == 2
+    assert bar(path, "2024-03-01T11:59:58.999999+00:00", **fmt) == 0
+
+
+@pytest.mark.parametrize(
+    "odd", ["1709294400.0000000001", "1e9", "1709294400.", "9999999999999.5", "1,5", "nan"]
+)
+def test_what_is_no_such_number_stops(tmp_path: Path, odd: str) -> None:
+    path = saved(
+        tmp_path, "ana,bar,1709294400.5,1709294401.5", f"ben,bar,{odd},1709294401.5".replace("1,5", "1;5")
+    )
+    with pytest.raises(BadFile, match="Column start: a time that cannot be read"):
+        count_visits(path, PLACES, Window.parse(HALF), VisitFormat(time_format="epoch-s"))
+
+
+def test_decimals_that_only_come_late_stop(tmp_path: Path) -> None:
+    path = saved(tmp_path, *["ana,bar,1709294400,1709294401"] * 1500, "ben,bar,1709294400.5,1709294401")
+    with pytest.raises(BadFile, match="Column start: a time that cannot be read"):
+        count_visits(path, PLACES, Window.parse(HALF), VisitFormat(time_format="epoch-s"))
+
+
+def floats(times: list[tuple[float | None, float | None]]) -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "person": [f"x{number}" for number in range(len(times))],
+            "place": ["bar"] * len(times),
+            "start": pl.Series([start for start, _ in times], dtype=pl.Float64),
+            "end": pl.Series([end for _, end in times], dtype=pl.Float64),
+        }
+    )
+
+
+@pytest.mark.parametrize("engine", [*sorted(ENGINES), "parquet"])
+def test_floating_point_seconds_are_times(engine: str, tmp_path: Path) -> None:
+    at = NOON.timestamp()
+    frame = floats([(at - 1, at + 0.5), (at - 1, at), (at, at + 2.25), (at + 0.1, at + 0.2)])
+    visits = write_parquet(frame, tmp_path / "a.parquet") if engine == "parquet" else ENGINES[engine](frame)
+    fmt = {"zone": "UTC", "time_format": "epoch-s"}
+    assert bar(visits, "2024-03-01T12:00:00+00:00", **fmt) == 2
+    assert bar(visits, HALF, **fmt) == 1
+    assert bar(visits, "2024-03-01T12:00:00.1+00:00", **fmt) == 3
+    assert bar(visits, "2024-03-01T12:00:00+00:00/PT1H", **fmt) == 3
+    with pytest.raises(BadQuestion, match="are numbers"):
+        count_visits(visits, PLACES, Window.parse(HALF), VisitFormat())
+
+
+@pytest.mark.parametrize("engine", sorted(ENGINES))
+@pytest.mark.parametrize("gone", [None, float("nan"), float("inf")])
+def test_what_is_no_number_is_missing_among_them(engine: str, gone: float | None) -> None:
+    visits = ENGINES[engine](floats([(NOON.timestamp(), NOON.timestamp()), (gone, NOON.timestamp() + 1)]))
+    for trust in (False, True):
+        fmt = VisitFormat(time_format="epoch-s", trust_times=trust)
+        with pytest.raises(BadFile, match=r"[Cc]olumn start: no start"):
+            count_visits(visits, PLACES, Window.parse(HALF), fmt)
+
+
+@given(
+    st.integers(0, 3 * 10**15).map(lambda us: datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=us)),
+    st.sampled_from(["s", "ms", "us"]),
+    st.sampled_from([-1, 0, 1]),
+)
+def test_a_time_that_was_written_as_a_moment_is_never_on_its_wrong_side(
+    moment: datetime, unit: str, off: int
+) -> None:
+    """Whatever floating point made of it."""
+    per = {"s": 10**6, "ms": 10**3, "us": 1}[unit]
+    micros = (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1) + off
+    frame = nw.from_native(pl.DataFrame({"t": [micros / per]}))
+    clock, column = FloatEpoch(unit=unit), nw.col("t")
+    asked = frame.select(
+        before=clock.before(column, moment),
+        by=clock.at_or_before(column, moment),
+        after=clock.after(column, moment),
+        since=clock.since(column, moment),
+    ).row(0)
+    truth = (off < 0, off <= 0, off > 0, off >= 0)
+    assert all(said or not true for said, true in zip(asked, truth, strict=True))
