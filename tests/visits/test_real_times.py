@@ -168,3 +168,81 @@ def test_a_time_that_was_written_as_a_moment_is_never_on_its_wrong_side(
     ).row(0)
     truth = (off < 0, off <= 0, off > 0, off >= 0)
     assert all(said or not true for said, true in zip(asked, truth, strict=True))
+
+
+# The hour that a clock repeats: Berlin's went from 03:00 back to 02:00 at 01:00 UTC.
+
+NIGHT = [
+    ("ana", "2024-10-27T02:50:00", "2024-10-27T02:10:00"),
+    ("ben", "2024-10-27T02:10:00", "2024-10-27T02:50:00"),
+]
+
+
+def naive(rows: list[tuple[str, str, str]]) -> pl.DataFrame:
+    frame = pl.DataFrame(rows, schema=["person", "start", "end"], orient="row")
+    return frame.with_columns(pl.col("start", "end").str.to_datetime(), place=pl.lit("bar"))
+
+
+@pytest.mark.parametrize("engine", [*sorted(ENGINES), "csv"])
+def test_a_stay_over_the_hour_that_was_shown_twice_stops_no_window(engine: str, tmp_path: Path) -> None:
+    rows = [*NIGHT, ("chi", "2024-10-25T10:00:00", "2024-10-25T11:00:00")]
+    visits = (
+        saved(tmp_path, *(f"{who},bar,{start},{end}" for who, start, end in rows))
+        if engine == "csv"
+        else ENGINES[engine](naive(rows))
+    )
+    assert bar(visits, "2024-10-25") == 1
+    assert bar(visits, "2024-10-27") == 2
+    assert bar(visits, "2024-10-27T00:55:00+00:00") == 2
+    assert bar(visits, "2024-10-27T01:05:00+00:00") == 2
+    assert bar(visits, "2024-10-28") == 0
+    assert bar(visits, "2024-10-27T00:05:00+00:00") == 0
+
+
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        ("2024-10-27T03:10:00", "2024-10-27T02:50:00"),
+        ("2024-10-27T02:10:00", "2024-10-27T01:50:00"),
+        ("2024-10-28T02:50:00", "2024-10-27T02:10:00"),
+        ("2024-10-26T02:50:00", "2024-10-26T02:10:00"),
+        ("2023-10-29T02:50:00", "2022-10-30T02:10:00"),
+    ],
+)
+def test_any_other_stay_that_ends_before_it_starts_stops_every_window(start: str, end: str) -> None:
+    visits = naive([("ana", start, end)])
+    for when in ("2024-10-25", "2024-10-27"):
+        window, fmt = Window.parse(when, BERLIN), VisitFormat(timezone=BERLIN)
+        with pytest.raises(BadFile, match="ends before it starts"):
+            count_visits(visits, PLACES, window, fmt)
+        assert not check_visits(visits, PLACES, window, fmt).fine
+        assert not check_visits(visits, PLACES, None, fmt).fine
+
+
+def test_such_a_stay_is_one_of_the_places_of_a_person() -> None:
+    """Also where the places of a person are counted once more, without those that are not listed."""
+    rows = naive(NIGHT[:1])
+    many = [rows, rows.with_columns(place=pl.lit("gym")), rows.with_columns(place=pl.lit("home 1"))]
+    others = naive([(f"x{number}", NIGHT[1][1], NIGHT[1][2]) for number in range(100)])
+    window, fmt = Window.parse("2024-10-27T01:05:00+00:00"), VisitFormat(timezone=BERLIN)
+    visits = pl.concat([*many, others.select(many[0].columns)])
+    with pytest.raises(BadFile, match="two places at the instant"):
+        count_visits(visits, PLACES, window, fmt, exclude_unknown_places=True)
+
+
+def test_clocks_that_never_went_back_have_no_such_hour() -> None:
+    visits = naive([NIGHT[0]])
+    with pytest.raises(BadFile, match="ends before it starts"):
+        count_visits(
+            visits, PLACES, Window.parse("2024-10-27", "Asia/Tokyo"), VisitFormat(timezone="Asia/Tokyo")
+        )
+
+
+def test_half_an_hour_is_shown_twice_on_lord_howe() -> None:
+    """Back from 02:00 to 01:30 on 7 April 2024."""
+    howe = "Australia/Lord_Howe"
+    visits = naive([("ana", "2024-04-07T01:50:00", "2024-04-07T01:35:00")])
+    assert bar(visits, "2024-04-07", howe) == 1
+    earlier = naive([("ana", "2024-04-07T01:50:00", "2024-04-07T01:25:00")])
+    with pytest.raises(BadFile, match="ends before it starts"):
+        count_visits(earlier, PLACES, Window.parse("2024-04-07", howe), VisitFormat(timezone=howe))

@@ -82,7 +82,7 @@ def _survey(
 
     What is left out is counted here only if there is no window to count it in.
     """
-    checks = row_checks(source, places, window)
+    checks = row_checks(source, places, window, closely=True)
     totals = [parsed_rows(), all_people(source.types["person"]).alias("people")]
     queries = [source.frame.select(*flags(source, checks), *totals)]
     if source.roles.where is Form.PLACES:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final, Protocol
 
 import narwhals as nw
@@ -26,6 +27,9 @@ _MICROSECOND: Final = timedelta(microseconds=1)
 _LOOK_AROUND: Final = timedelta(hours=50)
 """Wider than twice any offset from UTC: no change of clocks beyond it can reorder times near a moment."""
 _STEP: Final = timedelta(minutes=15)
+_WEEK: Final = timedelta(days=7)
+_FIRST_WEEK: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_LAST_WEEK: Final = datetime(2060, 1, 1, tzinfo=UTC)
 
 
 class Clock(Protocol):
@@ -186,6 +190,26 @@ class LocalStamps:
                 return True
         return False
 
+    @property
+    def goes_back(self) -> bool:
+        """Whether there are hours that this clock showed twice."""
+        return bool(_repeated(self.local))
+
+    def within_one_repeat(self, first: nw.Expr, last: nw.Expr) -> nw.Expr:
+        """Whether both times shown lie in one stretch that the clock showed twice: then the one shown as the
+        later may well be the earlier.
+        """
+        day = _day_number(first)
+        within: nw.Expr | None = None
+        for (begin, end), days in _repeated(self.local).items():
+            inside = day.is_in(days)
+            for column in (first, last):
+                minute = _minute_of_day(column)
+                inside = inside & (minute >= begin) & (minute < end)
+            within = inside if within is None else within | inside
+        assert within is not None
+        return within & (day == _day_number(last))
+
     def skipped(self, column: nw.Expr, moments: tuple[datetime, ...]) -> nw.Expr | None:
         found: nw.Expr | None = None
         for change in sorted(
@@ -226,6 +250,41 @@ class LocalDates:
         return column >= self._compare(shown.date())
 
 
+def _day_number(column: nw.Expr) -> nw.Expr:
+    """20241027: a number on every engine, where dates are objects to some."""
+    year, month = column.dt.year().cast(nw.Int64), column.dt.month().cast(nw.Int64)
+    return year * 10_000 + month * 100 + column.dt.day().cast(nw.Int64)
+
+
+def _minute_of_day(column: nw.Expr) -> nw.Expr:
+    return column.dt.hour().cast(nw.Int64) * 60 + column.dt.minute().cast(nw.Int64)
+
+
+@lru_cache(maxsize=16)
+def _repeated(zone: tzinfo) -> dict[tuple[int, int], list[int]]:
+    """Minutes of a day that the clock showed twice, from and up to, and the days on which it did (20241027).
+
+    Looked up week by week. A stretch over midnight, or two changes within one week, are not found: a stay in
+    them stays doubtful.
+    """
+    found: dict[tuple[int, int], list[int]] = {}
+    at = _FIRST_WEEK
+    while at < _LAST_WEEK:
+        step = at + _WEEK
+        before, after = at.astimezone(zone).utcoffset(), step.astimezone(zone).utcoffset()
+        if before is not None and after is not None and after < before:
+            change = _change_between(at, step, zone)
+            reached, instead = _shown_around(change, zone)
+            begin = instead.hour * 60 + instead.minute
+            stretch = (begin, begin + (reached - instead) // timedelta(minutes=1))
+            if (reached - _MICROSECOND).date() == instead.date():
+                found.setdefault(stretch, []).append(
+                    instead.year * 10_000 + instead.month * 100 + instead.day
+                )
+        at = step
+    return found
+
+
 def implausible(clock: Clock, column: nw.Expr) -> nw.Expr:
     """Times no visit begins at: a unit mistaken for another, or a number that overflowed."""
     return ~clock.since(column, EARLIEST) | ~clock.before(column, LATEST)
@@ -258,12 +317,17 @@ def _changes(first: datetime, last: datetime, zone: tzinfo) -> Iterator[datetime
         step = at + _STEP
         new = step.astimezone(zone).utcoffset()
         if new != offset:
-            low, high = at, step
-            while high - low > _MICROSECOND:
-                middle = low + (high - low) / 2
-                low, high = (middle, high) if middle.astimezone(zone).utcoffset() == offset else (low, middle)
-            yield high
+            yield _change_between(at, step, zone)
         at, offset = step, new
+
+
+def _change_between(low: datetime, high: datetime, zone: tzinfo) -> datetime:
+    """The moment, to the microsecond, at which the offset changes from what it is at first."""
+    offset = low.astimezone(zone).utcoffset()
+    while high - low > _MICROSECOND:
+        middle = low + (high - low) / 2
+        low, high = (middle, high) if middle.astimezone(zone).utcoffset() == offset else (low, middle)
+    return high
 
 
 def _shown_around(change: datetime, zone: tzinfo) -> tuple[datetime, datetime]:

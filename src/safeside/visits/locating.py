@@ -47,7 +47,7 @@ def locate(
 
     `asked` is the answer to `flags`, where somebody has it already.
     """
-    checks = row_checks(source, places, window)
+    checks = row_checks(source, places, window, closely=True)
     if asked is None:
         (asked,) = collect(
             [source.frame.select(flags(source, checks))], progress, "Looking for what is wrong"

@@ -51,9 +51,13 @@ class RowCheck:
     in_window: nw.Expr | None = None
 
 
-def row_checks(source: Source, places: Places | None, window: Window | None) -> list[RowCheck]:
-    """Everything to ask of each row of these visits."""
-    checks = [*_person(source), *_when(source, window)]
+def row_checks(
+    source: Source, places: Places | None, window: Window | None, *, closely: bool = False
+) -> list[RowCheck]:
+    """Everything to ask of each row of these visits. What is doubtful at first sight may, if looked at
+    `closely`, be right: that takes longer.
+    """
+    checks = [*_person(source), *_when(source, window, closely=closely)]
     state = _state(source)
     where = [*_place(source), *_coordinates(source, places)]
     if state is not None:
@@ -147,7 +151,21 @@ def _person(source: Source) -> Iterator[RowCheck]:
     )
 
 
-def _when(source: Source, window: Window | None) -> Iterator[RowCheck]:
+def may_be_right(source: Source) -> bool:
+    """Whether something that is doubtful at first sight may be right if one looks closely."""
+    clock = source.clocks.get("start")
+    return isinstance(clock, LocalStamps) and clock.goes_back
+
+
+def _reversed(source: Source, *, closely: bool) -> nw.Expr:
+    """Whether a stay ends before it starts; not so, closely, if the clock went back in between."""
+    start, end, clock = nw.col("start"), nw.col("end"), source.clocks["start"]
+    if closely and isinstance(clock, LocalStamps) and clock.goes_back:
+        return (end < start) & ~clock.within_one_repeat(start, end)
+    return end < start
+
+
+def _when(source: Source, window: Window | None, *, closely: bool) -> Iterator[RowCheck]:
     for role in source.roles.times:
         column = nw.col(role)
         clock = source.clocks[role]
@@ -191,7 +209,7 @@ def _when(source: Source, window: Window | None) -> Iterator[RowCheck]:
                 everywhere=skipped,
             )
     if source.roles.when is When.STAYS:
-        reversed_ = nw.col("end") < nw.col("start")
+        reversed_ = _reversed(source, closely=closely)
         yield RowCheck(
             doubt=Doubt.REVERSED,
             role="end",

@@ -35,6 +35,7 @@ from safeside.visits.rowchecks import (
     doubtful,
     doubtful_if_counted,
     doubtful_in_window,
+    may_be_right,
     near,
     row_checks,
     stayed,
@@ -69,9 +70,11 @@ class Tally:
 
 
 @in_few_calls()
-def pairs(source: Source, places: Places, window: Window, progress: Progress) -> Frame:
+def pairs(
+    source: Source, places: Places, window: Window, progress: Progress, *, closely: bool = False
+) -> Frame:
     """Person and place of every visit in the window; a doubtful row comes without a place."""
-    checks = row_checks(source, places, window)
+    checks = row_checks(source, places, window, closely=closely)
     doubt, sure = doubtful(checks), ~doubtful_in_window(checks)
     if source.declared.at_least is not None:
         used = near(source, window) & stayed(source) if source.roles.movement else near(source, window)
@@ -182,12 +185,27 @@ def run(
     progress: Progress,
 ) -> Tally:
     """Run the plan: in whole numbers where that is possible, or in general."""
-    frame = pairs(source, places, window, progress)
     asked = _Asked(
         wide=window.end - window.start >= _WIDE,
         per_person=per_person,
         unlisted=unlisted and source.roles.where is Form.PLACES,
     )
+    tally = _count(source, places, window, asked, progress)
+    if tally.doubtful and may_be_right(source):
+        tally = _count(source, places, window, asked, progress, closely=True)
+    return tally
+
+
+def _count(
+    source: Source,
+    places: Places,
+    window: Window,
+    asked: _Asked,
+    progress: Progress,
+    *,
+    closely: bool = False,
+) -> Tally:
+    frame = pairs(source, places, window, progress, closely=closely)
     counted = _in_numbers(source, frame, places, asked, progress)
     return _in_general(source, frame, places, asked, progress) if counted is None else counted
 
@@ -332,7 +350,9 @@ def _odd(by_place: pl.DataFrame, source: Source) -> bool:
 def most_listed_places(source: Source, places: Places, window: Window, progress: Progress) -> int:
     """The most *listed* places of one person, where excluded ones made it look like too many."""
     (found,) = collect(
-        [pairs(source, places, window, progress).unique()], progress, "Counting places of people"
+        [pairs(source, places, window, progress, closely=True).unique()],
+        progress,
+        "Counting places of people",
     )
     listed = places.table.select("place")
     kept = found.with_columns(pl.col("place").cast(pl.String)).join(listed, on="place", how="semi")
