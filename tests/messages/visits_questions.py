@@ -188,7 +188,8 @@ SAID: Said = {
         asked(table(ROWS).with_columns(time=pl.col("start"))),
         BadQuestion,
         "The visits could be read as sightings or as stays.",
-        "Say which columns tell the time: start and end, or time, or date (--columns time=COLUMN).",
+        "Say which columns tell the time: start and end, or time, or date (--columns time=COLUMN); or, where"
+        " one is the date and one the time of day, both together (--columns time=DATE+TIME).",
     ),
     "none": (
         asked(table(ROWS).drop("start", "end")),

@@ -246,3 +246,77 @@ def test_half_an_hour_is_shown_twice_on_lord_howe() -> None:
     earlier = naive([("ana", "2024-04-07T01:50:00", "2024-04-07T01:25:00")])
     with pytest.raises(BadFile, match="ends before it starts"):
         count_visits(earlier, PLACES, Window.parse("2024-04-07", howe), VisitFormat(timezone=howe))
+
+
+# A date and a time of day, in two columns
+
+APART = pl.DataFrame(
+    {
+        "person": ["ana", "ben", "chi"],
+        "place": ["bar"] * 3,
+        "date": ["2024-03-01", "2024-03-01", "2024-03-02"],
+        "time": ["18:00", "23:50", "00:05"],
+    }
+)
+KINDS = {
+    "text": APART,
+    "types": APART.with_columns(pl.col("date").str.to_date(), pl.col("time").str.to_time("%H:%M")),
+}
+
+
+@pytest.mark.parametrize(
+    "engine", ["polars", "polars lazy", "pandas", "pandas on arrow", "pyarrow", "parquet"]
+)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_date_and_a_time_of_day_are_one_time(engine: str, kind: str, tmp_path: Path) -> None:
+    frame = KINDS[kind]
+    visits = write_parquet(frame, tmp_path / "a.parquet") if engine == "parquet" else ENGINES[engine](frame)
+    for when, people in {"2024-03-01": 2, "2024-03-01T23:55": 1, "2024-03-02T00:05": 2}.items():
+        assert bar(visits, when, columns="time=date+time", hold="15min") == people
+
+
+def test_they_are_in_text_files_too(tmp_path: Path) -> None:
+    APART.write_csv(tmp_path / "visits.csv")
+    with pytest.raises(BadQuestion, match="could be read as") as refused:
+        bar(tmp_path / "visits.csv", "2024-03-01", hold="15min")
+    assert "time=DATE+TIME" in refused.value.do
+    assert bar(tmp_path / "visits.csv", "2024-03-01", columns="time=date+time", hold="15min") == 2
+    german = APART.with_columns(pl.col("date").str.to_date().dt.to_string("%d.%m.%Y"))
+    german.write_csv(tmp_path / "visits.csv")
+    fmt = {"columns": "time = date + time", "hold": "15min", "time_format": "%d.%m.%Y %H:%M"}
+    assert bar(tmp_path / "visits.csv", "2024-03-01", **fmt) == 2
+
+
+def test_stays_may_share_the_date(tmp_path: Path) -> None:
+    path = saved(tmp_path, "ana,bar,2024-03-01,10:00,11:00", header="person,place,day,from,until")
+    assert bar(path, "2024-03-01T10:30", columns="start=day+from,end=day+until") == 1
+
+
+@pytest.mark.parametrize("gone", ["date", "time"])
+def test_half_a_time_stops(gone: str, tmp_path: Path) -> None:
+    fmt = VisitFormat(columns="time=date+time", hold="15min", timezone=BERLIN)
+    frame = APART.with_columns(pl.when(pl.col("person") != "ben").then(pl.col(gone)).alias(gone))
+    frame.write_csv(tmp_path / "visits.csv")
+    for visits in (frame, frame.to_pandas(), tmp_path / "visits.csv"):
+        with pytest.raises(BadFile, match=r"Column date\+time"):
+            count_visits(visits, PLACES, Window.parse("2024-03-01", BERLIN), fmt)
+
+
+def test_databases_join_them_first() -> None:
+    with pytest.raises(BadQuestion, match="duckdb dataframe are text"):
+        bar(ENGINES["duckdb"](APART), "2024-03-01", columns="time=date+time", hold="15min")
+
+
+def test_objects_beside_them_are_looked_at_all_the_same() -> None:
+    frame = APART.to_pandas()
+    frame["person"] = frame["person"].astype(object)
+    frame.loc[1, "person"] = 1
+    with pytest.raises(BadQuestion, match="Column person holds"):
+        bar(frame, "2024-03-01", columns="time=date+time", hold="15min")
+    with pytest.raises(BadQuestion, match=r"no column time \(date\+never\)"):
+        bar(APART, "2024-03-01", columns="time=date+never", hold="15min")
+
+
+def test_a_column_with_a_plus_in_its_name_is_that_column() -> None:
+    frame = pl.DataFrame({"person": ["ana"], "place": ["bar"], "a+b": [NOON], "a": ["x"], "b": ["y"]})
+    assert bar(frame, "2024-03-01", columns="time=a+b", hold="15min") == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any, Final
 
 import narwhals as nw
@@ -68,10 +69,7 @@ def from_dataframe(
     in_bytes = here and any(schema[role] == nw.Binary for role in _ids(roles))
     if (objects or unknown or in_bytes or _text_roles(schema, roles)) and engine != "polars":
         if isinstance(chosen, nw.LazyFrame):
-            raise BadQuestion(
-                f"Times or coordinates in the {engine} dataframe are text.",
-                "Cast them to timestamps, dates or numbers in the dataframe first.",
-            )
+            raise _text_in(engine)
         chosen, engine = nw.from_native(_to_polars(chosen, roles)), "polars"
     native = chosen.to_native()
     _refuse_float_categories(native, roles, engine)
@@ -163,6 +161,42 @@ def _to_polars(frame: nw.DataFrame[Any], roles: Roles) -> pl.DataFrame:
         ) from None
 
 
+def _joined(columns: tuple[str, ...], held: pl.Schema) -> pl.Expr:
+    """The column; of two, a date and a time of day, their text with a blank between, missing if either is."""
+    if len(columns) == 1:
+        return pl.col(columns[0])
+    day, hour = map(pl.col, columns)
+    if isinstance(held[columns[0]], pl.Datetime):  # as pandas keeps dates: with the hours of midnight
+        day = pl.when(day.dt.truncate("1d") == day).then(day.dt.date())
+    return pl.concat_str([day.cast(pl.String), hour.cast(pl.String)], separator=" ")
+
+
+def join_times(
+    frame: nw.DataFrame[Any] | nw.LazyFrame[Any], roles: Roles, engine: str
+) -> nw.DataFrame[Any] | nw.LazyFrame[Any]:
+    """The dataframe in Polars, with a column day+hour for the two columns day and hour."""
+    if isinstance(frame, nw.LazyFrame) and engine != "polars":
+        raise _text_in(engine)
+    if isinstance(frame, nw.DataFrame) and engine != "polars":
+        alone = {role: column for role, column in roles.columns.items() if role not in roles.joined}
+        hold_objects(
+            frame.select(nw.col(c).alias(role) for role, c in alone.items()), replace(roles, columns=alone)
+        )
+        read = dict.fromkeys(column for role in roles.columns for column in roles.read(role))
+        frame = nw.from_native(_to_polars(frame.select(*read), roles))
+    native: pl.DataFrame | pl.LazyFrame = frame.to_native()
+    held = native.collect_schema()
+    both = [_joined(pair, held).alias(roles.columns[role]) for role, pair in roles.joined.items()]
+    return nw.from_native(native.with_columns(both))
+
+
+def _text_in(engine: str) -> BadQuestion:
+    return BadQuestion(
+        f"Times or coordinates in the {engine} dataframe are text.",
+        "Cast them to timestamps, dates or numbers in the dataframe first.",
+    )
+
+
 def _text_roles(schema: nw.Schema, roles: Roles) -> dict[str, str]:
     """Which columns are text although they should tell a time or a coordinate, and what they should be."""
     kinds = {"start": "start", "time": "time", "end": "end", "date": "date"}
@@ -180,7 +214,8 @@ def prepare(
 ) -> Frame:
     """A Polars frame with role names, text read, and identifiers comparable."""
     if not renamed:
-        frame = frame.select(pl.col(column).alias(role) for role, column in roles.columns.items())
+        held = frame.collect_schema()
+        frame = frame.select(_joined(roles.read(role), held).alias(role) for role in roles.columns)
     if numbered:
         # Once only the roles are left: a file may have a column of that name.
         frame = frame.with_row_index(ROW)

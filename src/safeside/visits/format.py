@@ -12,21 +12,9 @@ from typing import Final
 
 from safeside.errors import BadQuestion, NoRoom
 from safeside.visits.clocks import PER_SECOND
-from safeside.visits.nearby import did_you_mean
+from safeside.visits.columns import A_VALUE, ROLES, join, no_column, no_names, read_columns
 from safeside.visits.window import find_zone, in_words, parse_duration
 
-ROLES: Final = (
-    "person",
-    "place",
-    "latitude",
-    "longitude",
-    "accuracy",
-    "start",
-    "end",
-    "time",
-    "date",
-    "state",
-)
 _WIDEST_RADIUS: Final = 1_000.0
 _WIDEST_STAY: Final = 10_000.0
 _LONGEST_HOLD: Final = timedelta(days=36_525)
@@ -34,28 +22,10 @@ LONGEST_GAP: Final = timedelta(hours=12)
 """Well below the shortest day of any clock, so that no stay spans a day of which nothing is left."""
 _TABS: Final = {r"\t": "\t", "tab": "\t"}
 """What people type for a tab, which a shell does not."""
-_A_VALUE: Final = re.compile(r"\s*[+-]?[0-9][0-9.,:/ T+Z-]*$")
 _PERCENT: Final = re.compile(r"\s*(?P<number>\d{1,3}(?:\.\d{1,9})?)\s*%\s*")
-_NEXT_ROLE: Final = re.compile(r",(?=\s*[A-Za-z_]+\s*=)")
-"""Only such commas separate roles: others belong to the name of a column."""
-_OPTIONAL: Final = ("accuracy", "state")
-"""Columns of these names may be something else: state=, without a column, says that none is one."""
 _MOST_RINGS: Final = {8: 0, 9: 2, 10: 8}
 """With more rings around it, one place alone covers the ground within a kilometre; 10 of smaller cells."""
 _EPOCHS: Final = {f"epoch-{unit}": unit for unit in PER_SECOND}
-
-
-_ALSO_CALLED: Final = {
-    "person": ("patient", "user", "uid", "subject", "device", "pid"),
-    "place": ("venue", "location", "poi", "site", "shop"),
-    "latitude": ("lat", "y"),
-    "longitude": ("lon", "lng", "long", "x"),
-    "start": ("begin", "arrival", "arrived", "entry", "checkin", "from"),
-    "end": ("finish", "departure", "left", "exit", "checkout", "until", "to"),
-    "time": ("timestamp", "datetime", "seen", "tracked_at"),
-    "date": ("day",),
-}
-"""Names that others give to the same things: offered when a column is not found, never taken."""
 
 
 class When(StrEnum):
@@ -143,7 +113,7 @@ class VisitFormat:
     trust_coordinates: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", _read_columns(self.columns))
+        object.__setattr__(self, "columns", read_columns(self.columns))
         if self.hold is not None:
             object.__setattr__(self, "hold", parse_duration(self.hold, "the holding time"))
             if parse_duration(self.hold, "the holding time") > _LONGEST_HOLD:
@@ -201,7 +171,7 @@ class VisitFormat:
     @property
     def names(self) -> Mapping[str, str]:
         """Role to column, as declared."""
-        return _read_columns(self.columns)
+        return read_columns(self.columns)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -236,6 +206,12 @@ class Roles:
     when: When
     where: Where
     unused: tuple[str, ...]
+    joined: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Times that two columns tell, a date and a time of day; in `columns` they stand as day+hour."""
+
+    def read(self, role: str) -> tuple[str, ...]:
+        """The column or columns that are read for a role."""
+        return self.joined.get(role, (self.columns[role],))
 
     @property
     def movement(self) -> bool:
@@ -253,16 +229,20 @@ def assign_roles(available: Collection[str], declared: VisitFormat) -> Roles:
     names = declared.names
     none = [role for role, column in names.items() if not column]
     names = {role: column for role, column in names.items() if column}
+    joined = {}
     for role, column in names.items():
-        if column not in available:
-            raise _no_column(role, column, available)
+        both = None if column in available else join(role, column, available)
+        if both is not None:
+            joined[role] = both
+        elif column not in available:
+            raise no_column(role, column, available)
     found = {
         role: names.get(role, role)
         for role in ROLES
-        if names.get(role, role) in available and role not in none
+        if role in joined or (names.get(role, role) in available and role not in none)
     }
     if "person" not in found:
-        raise _no_column("person", "person", available)
+        raise no_column("person", "person", available)
     when = _when(found, declared, available)
     where = _where(found, declared, available)
     wanted = ["person", *_WHEN_ROLES[when], *_WHERE_ROLES[where], *(["state"] if "state" in found else [])]
@@ -278,8 +258,9 @@ def assign_roles(available: Collection[str], declared: VisitFormat) -> Roles:
             f"A column is mapped to {left_over[0]}, which {when} at {where} do not use.",
             "Map start and end, or time, or date; and place, or latitude and longitude with a radius.",
         )
-    unused = tuple(column for column in available if column not in used.values())
-    return Roles(columns=used, when=when, where=where, unused=unused)
+    read = {*used.values(), *(column for both in joined.values() for column in both)}
+    unused = tuple(column for column in available if column not in read)
+    return Roles(columns=used, when=when, where=where, unused=unused, joined=joined)
 
 
 _WHEN_ROLES: Final = {When.STAYS: ("start", "end"), When.SIGHTINGS: ("time",), When.DATES: ("date",)}
@@ -293,12 +274,13 @@ def _when(found: Mapping[str, str], declared: VisitFormat, available: Collection
     if len(forms) > 1:
         raise BadQuestion(
             f"The visits could be read as {' or as '.join(sorted(forms))}.",
-            "Say which columns tell the time: start and end, or time, or date (--columns time=COLUMN).",
+            "Say which columns tell the time: start and end, or time, or date (--columns time=COLUMN); or,"
+            " where one is the date and one the time of day, both together (--columns time=DATE+TIME).",
         )
-    if not forms and any(_A_VALUE.match(name) for name in available):
-        raise _no_names()
+    if not forms and any(A_VALUE.match(name) for name in available):
+        raise no_names()
     if not forms and "start" in {name.strip() for name in available}:
-        raise _no_column("start", "start", available)
+        raise no_column("start", "start", available)
     if not forms:
         raise BadQuestion(
             f"No column tells the time. There are: {', '.join(available)}.",
@@ -307,7 +289,7 @@ def _when(found: Mapping[str, str], declared: VisitFormat, available: Collection
     (form,) = forms
     for role in _WHEN_ROLES[form]:
         if role not in found:
-            raise _no_column(role, role, available)
+            raise no_column(role, role, available)
     if form is When.SIGHTINGS and declared.hold is None and declared.at_least is None:
         raise BadQuestion(
             "Sightings tell when a person was seen, not how long they stayed.",
@@ -330,7 +312,7 @@ def _where(found: Mapping[str, str], declared: VisitFormat, available: Collectio
     if by_coordinates:
         for role in ("latitude", "longitude"):
             if role not in found:
-                raise _no_column(role, role, available)
+                raise no_column(role, role, available)
         return Where.COORDINATES
     if declared.at_least is not None:
         raise BadQuestion(
@@ -343,23 +325,7 @@ def _where(found: Mapping[str, str], declared: VisitFormat, available: Collectio
             "The visits have coordinates and no place.",
             "Declare how coordinates become places: a radius in metres (--radius 50) or H3 cells (--h3 11).",
         )
-    raise _no_column("place", "place", available)
-
-
-def _no_column(role: str, column: str, available: Collection[str]) -> BadQuestion:
-    if any(_A_VALUE.match(name) for name in available):
-        return _no_names()
-    wanted = f"{role} ({column})" if role != column else role
-    if column in (name.strip() for name in available):
-        return BadQuestion(
-            f"There is no column {wanted}, only one with blanks around its name.",
-            "Export the file without blanks around names and values.",
-        )
-    hint = did_you_mean(column, available, _ALSO_CALLED.get(role, ()))
-    return BadQuestion(
-        f"There is no column {wanted}. There are: {', '.join(available)}.",
-        f"Map it to a column (--columns {role}=COLUMN).{hint}",
-    )
+    raise no_column("place", "place", available)
 
 
 def _share(text: str) -> Fraction:
@@ -371,33 +337,3 @@ def _share(text: str) -> Fraction:
             "Write it as 60% (--expect-unlisted 60%).",
         )
     return share
-
-
-def _no_names() -> BadQuestion:
-    """Where names should stand there may be somebody's row, so nothing of it is repeated."""
-    return BadQuestion(
-        "A column is called by a number or a time, as if a row stood where the names should.",
-        "Write the names of the columns into the first line: person,place,start,end.",
-    )
-
-
-def _read_columns(columns: Mapping[str, str] | str) -> dict[str, str]:
-    if isinstance(columns, str):
-        pairs = [part.partition("=") for part in _NEXT_ROLE.split(columns) if part.strip()]
-        if any(not sign or not role.strip() for role, sign, _ in pairs):
-            raise BadQuestion(
-                "The columns are not written as ROLE=COLUMN.",
-                "Write --columns person=patient_id,time=seen_at.",
-            )
-        columns = {role.strip(): column.strip() for role, _, column in pairs}
-    for role in columns:
-        if role not in ROLES:
-            raise BadQuestion(
-                f"A visit has no role {role!r}.", f"Use one of {', '.join(ROLES)}.{did_you_mean(role, ROLES)}"
-            )
-        if not columns[role] and role not in _OPTIONAL:
-            raise BadQuestion(
-                f"The role {role} is given no column.",
-                f"Write {role}=COLUMN; {' and '.join(_OPTIONAL)} may be left without one.",
-            )
-    return dict(columns)

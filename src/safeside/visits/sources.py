@@ -15,7 +15,7 @@ from safeside.errors import BadFile, BadQuestion
 from safeside.progress import Progress
 from safeside.visits.clocks import Clock, Epoch, FloatEpoch, LocalDates, LocalStamps, Stamps
 from safeside.visits.csvfile import lines_of
-from safeside.visits.dataframes import Frame, from_dataframe, from_native, names_of, prepare
+from safeside.visits.dataframes import Frame, from_dataframe, from_native, join_times, names_of, prepare
 from safeside.visits.files import Fingerprint, Opened, open_files
 from safeside.visits.format import Roles, VisitFormat, When, assign_roles
 from safeside.visits.ids import is_text
@@ -81,12 +81,14 @@ def open_visits(visits: Any, opened: Opened | None, declared: VisitFormat) -> So
     if opened is not None:
         stop_on(opened.illegible)
         roles = assign_roles(opened.columns, declared)
-        opened.require_same_types(roles.columns.values())
+        opened.require_same_types(column for role in roles.columns for column in roles.read(role))
         _require_known_clock(opened, roles, declared)
         frame = prepare(opened.scan(), roles, declared)
         return _source(frame, None, roles, declared, opened)
     native, engine = from_native(visits)
     roles = assign_roles(names_of(native), declared)
+    if roles.joined:
+        native, engine = join_times(native, roles, engine), "polars"
     renamed = (c if role == c else nw.col(c).alias(role) for role, c in roles.columns.items())
     as_is = not roles.unused and all(role == column for role, column in roles.columns.items())
     chosen = native if as_is else native.select(renamed)
@@ -96,7 +98,7 @@ def open_visits(visits: Any, opened: Opened | None, declared: VisitFormat) -> So
 
 def _require_known_clock(opened: Opened, roles: Roles, declared: VisitFormat) -> None:
     """Refuse times that Spark would have written in UTC, read on any other clock."""
-    old = opened.old_times(roles.columns[role] for role in roles.times)
+    old = opened.old_times(column for role in roles.times for column in roles.read(role))
     if old and declared.timezone not in CLOCKS_OF_UTC:
         raise BadQuestion(
             f"The times in column {old[0]} are of an old kind (INT96), which Spark writes in UTC and others"
