@@ -89,9 +89,9 @@ SAID: Said = {
         "Say what they count: --time-format epoch-s, epoch-ms, epoch-us or epoch-ns.",
     ),
     "not a time": (
-        asked(SEEN.with_columns(time=pl.lit(1.5)), hold="1h"),
+        asked(SEEN.with_columns(time=pl.lit(value=True)), hold="1h"),
         BadQuestion,
-        "Column time holds Float64, which is not a time.",
+        "Column time holds Boolean, which is not a time.",
         "Map timestamps as start and end or as time, and dates as date.",
     ),
     "not a date": (
@@ -148,7 +148,7 @@ SAID: Said = {
         "Declare their format (--time-format '%d/%m/%Y %H:%M'), or map a column of dates as date.",
     ),
     "no hours": (
-        timed("2024-03-03", time_format="%Y-%m-%d"),
+        written("person,place,time\nana,bar,2024-03-03\n", time_format="%Y-%m-%d", hold="1h"),
         BadQuestion,
         "The time format '%Y-%m-%d' has no hours.",
         "Give the whole format (%Y-%m-%d %H:%M:%S), or map the column as a date.",
