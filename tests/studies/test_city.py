@@ -54,6 +54,8 @@ def test_calibration_of_the_default_city(default: Path) -> None:
     assert abs(figures.expected_beta - 5_031 / 5_343) < 0.004
     assert 9.0 < figures.right_answers < 11.0
     assert 0.35 < figures.ten_or_more < 0.55
+    assert round(figures.ten_or_more_asked, 2) == 0.41
+    assert figures.places_asked > figures.right_answers + 0.99
     assert figures.by_popularity > 30 * figures.random_order
 
 

@@ -68,9 +68,12 @@ def test_the_errors_are_as_large_as_they_say(results: dict[str, Any]) -> None:
         ("figure2.adp", "5,031 of 5,343 (94.2 %)"),
         ("figure2.approximate", "4 of 5,343"),
         ("figure4.t.1.paper", "about 0.4"),
+        ("figure4.t.1.code", "about 0.4"),
         ("figure4.errors", "50 in 5,000"),
         ("figure4.laplace_error", "√2 = 1.414"),
         ("figure5.ten_or_more", "about 0.5"),
+        ("figure5.ten_or_more_code", "about 0.5"),
+        ("figure5.code", "about 10"),
         ("figure5.dense", "one"),
         ("needed.epsilon", "8.4"),
         ("needed.delta_3", "0.12"),
@@ -90,6 +93,44 @@ def test_our_numbers(numbers: dict[str, dict[str, Any]]) -> None:
     assert numbers["figure4.t.1.ours"]["ours"] >= 0.632
     assert numbers["figure5.popular"]["ours"] >= 20 * numbers["figure5.random"]["ours"]
     assert numbers["figure5.blocks"]["theory"] > numbers["figure5.popular"]["theory"]
+
+
+def test_both_readings_of_the_paper_are_shown(numbers: dict[str, dict[str, Any]]) -> None:
+    """The text: quiet places, none twice. The code: places asked, drawn with replacement, the alarm's too."""
+    text, code = numbers["figure5.ten_or_more"], numbers["figure5.ten_or_more_code"]
+    assert round(text["theory"], 2) == 0.37
+    assert round(code["theory"], 2) == 0.41
+    assert numbers["figure5.code"]["theory"] == pytest.approx(
+        numbers["figure5.paper"]["theory"] + 1, abs=0.01
+    )
+    assert "0.39 at most" in text["why"]
+    assert "0.43 at most" in code["why"]
+
+
+def test_the_page_gives_the_numbers_of_figure_5(numbers: dict[str, dict[str, Any]]) -> None:
+    """Their theory is the same in a quick run and a full one."""
+    page = (Path(__file__).parents[2] / "docs" / "paper.md").read_text(encoding="utf-8")
+    rows = {line.split(" | ")[0].removeprefix("| "): line.split(" | ") for line in page.splitlines()}
+    for name, form in (
+        ("ten_or_more", ".3f"),
+        ("ten_or_more_code", ".3f"),
+        ("paper", ".1f"),
+        ("code", ".1f"),
+    ):
+        entry = numbers[f"figure5.{name}"]
+        _what, paper, _ours, theory, why = rows[entry["what"]]
+        assert (paper, theory) == (entry["paper"], format(entry["theory"], form))
+        assert why.removesuffix(" |") == entry["why"]
+
+
+def test_fewer_than_one_is_said_of_empty_places_alone(numbers: dict[str, dict[str, Any]]) -> None:
+    """Whatever the data, so no cap on visits explains 0.4; "at most 1" is another question."""
+    assert numbers["figure4.t.1.code"]["theory"] == pytest.approx(1 - math.exp(-1), abs=1e-12)
+    assert numbers["figure4.t.1.paper"]["theory"] < numbers["figure4.t.1.code"]["theory"]
+    assert numbers["figure4.t.1.ours"]["paper"] is None
+    for t in range(2, 11):
+        before = numbers[f"figure4.t.{t - 1}.ours"]["theory"]
+        assert numbers[f"figure4.t.{t}.code"]["theory"] == pytest.approx(before, abs=1e-12)
 
 
 def test_adp_is_never_wrong(numbers: dict[str, dict[str, Any]]) -> None:

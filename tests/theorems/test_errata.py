@@ -144,6 +144,9 @@ def test_erratum_09_at_most_t_is_z_below_t_plus_1() -> None:
         assert right == pytest.approx(1 - math.exp(-(t + 1 - count)))
         assert right == pytest.approx(float(AGeo(epsilon=1).beta(t, count)))
         assert SALap(epsilon_each=1, grid="1/4").beta(t, t + 1).is_zero()
+        # The released code asks "fewer than t": there z <= t is the best rule, and never wrong.
+        assert printed == pytest.approx(float(AGeo(epsilon=1).beta(t - 1, count)))
+        assert PaperSALap(epsilon_each=1).beta(t, t).is_zero()
 
 
 def test_erratum_10_laplace_and_alap_have_the_same_mean_absolute_error() -> None:
@@ -306,6 +309,8 @@ def test_erratum_25_a_dp_mechanism_may_be_one_sided_but_then_never_says_true() -
 def test_erratum_26_thresholds_between_text_and_captions() -> None:
     safe = 5343
     assert float(AGeo(epsilon=1).beta(1, 1)) == pytest.approx(0.632, abs=5e-4)
+    # "Fewer than 1" is true of empty places only: 0.632 for each, whatever was capped before.
+    assert float(PaperSALap(epsilon_each=1).beta(1, 0)) == pytest.approx(0.632, abs=5e-4)
     fewer_than_3 = [safe * float(AGeo(epsilon=1).beta(2, count)) for count in range(3)]
     assert fewer_than_3[1] < 5031 < fewer_than_3[0]
     by_dp = safe * float(approximate_dp(steps=3, epsilon=1, delta="1e-4"))

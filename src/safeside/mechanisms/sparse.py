@@ -353,7 +353,8 @@ class PaperSALap(SparseQueries):
 
     The whole part of a count plus exponential noise is the count plus geometric noise, and z <= t happens
     where the whole part is at most t - 1 (apart from probability 0). So this is exact: beta is
-    1 - e^(-epsilon (t - f)), one unit less than the counts allow; an alarm is shown by its whole part.
+    1 - e^(-epsilon (t - f)), one unit less than the counts allow for "at most t", and all they allow for
+    "fewer than t", which the paper's released code asks. An alarm is shown by its whole part.
 
     Guarantee
         As SAGeo.

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from safeside.decisions import adp_at_most, approximate_dp, beta_at_most, dp
 from safeside.exact import Number
 from safeside.mechanisms import virtual_beta
-from safeside.studies.look import BLACK, BLUE, ORANGE, PURPLE, SKY, VERMILION, Line
+from safeside.studies.look import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, Line
 
 Floats = NDArray[np.float64]
 
@@ -57,11 +57,14 @@ def _virtual(ask: Question, steps: int) -> float:
     return float(formula.mid())
 
 
-LIMIT, OURS, PAPER, APPROXIMATE, VIRTUAL, PURE = "limit", "ours", "paper", "approximate", "virtual", "pure"
+LIMIT, OURS, PAPER, CODE = "limit", "ours", "paper", "code"
+APPROXIMATE, VIRTUAL, PURE = "approximate", "virtual", "pure"
 RULES: Final[Mapping[str, Callable[[Question, int], float]]] = {
     LIMIT: _limit,
     OURS: _ours,
     PAPER: _paper,
+    # The released code asks "fewer than t", whose z <= t wastes nothing: what AGeo says for t - 1, again.
+    CODE: _paper,
     VIRTUAL: _virtual,
     APPROXIMATE: _approximate,
     PURE: _pure,
@@ -70,6 +73,7 @@ LINES: Final[Mapping[str, Line]] = {
     LIMIT: Line(label="ADP: theoretical limit", colour=BLACK, dash=":"),
     OURS: Line(label="ADP: AGeo (ours)", colour=BLUE, dash="-", marker="o"),
     PAPER: Line(label="ADP: the paper's ALap, z ≤ t", colour=SKY, dash="--", marker="s"),
+    CODE: Line(label="ADP: the released code, “fewer than t”", colour=GREEN, dash="-.", marker="D"),
     VIRTUAL: Line(label="(ε,δ)-DP: the paper's virtual formula", colour=ORANGE, dash="--"),
     APPROXIMATE: Line(label="(ε,δ)-DP: best real decision", colour=VERMILION, dash="-", marker="^"),
     PURE: Line(label="ε-DP: best real decision", colour=PURPLE, dash="-.", marker="v"),
@@ -81,9 +85,14 @@ def by_count(rule: str, ask: Question) -> Floats:
     return np.array([RULES[rule](ask, ask.at_most + 1 - count) for count in range(ask.at_most + 1)])
 
 
+def true_counts(rule: str, ask: Question, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The counts of which "at most t" is true; of the released code's rule, "fewer than t"."""
+    return counts[counts <= ask.at_most - (rule == CODE)]
+
+
 def at_each(rule: str, ask: Question, counts: NDArray[np.int64]) -> Floats:
-    """beta at each place whose truth is "at most t"."""
-    return by_count(rule, ask)[counts[counts <= ask.at_most]]
+    """beta at each place of which the rule's claim is true."""
+    return by_count(rule, ask)[true_counts(rule, ask, counts)]
 
 
 def expected_beta(rule: str, ask: Question, counts: NDArray[np.int64]) -> float:

@@ -1,7 +1,8 @@
 """Ways to answer "at most t" for a whole day, where one person may be at many places.
 
 Every way costs the same epsilon. Sparse ones stop at the first alarm, so the order in which places are asked
-is what matters; an order is taken from public knowledge or from chance, never from the counts.
+is what matters; an order is taken from public knowledge or from chance, never from the counts. `CODE` is the
+loop of the paper's released code, which counts something else: the places asked, the alarmed one included.
 """
 
 from __future__ import annotations
@@ -18,12 +19,13 @@ from safeside.mechanisms import AGeo, Answer, PaperSALap, SAGeo
 from safeside.mechanisms.sparse import SparseQueries
 from safeside.noise.entropy import Entropy
 from safeside.studies.counting import DAY, Movements
-from safeside.studies.look import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, Line
-from safeside.studies.orders import Probabilities, fixed_order, random_order
+from safeside.studies.look import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, Line
+from safeside.studies.orders import Probabilities, fixed_order, random_order, with_replacement
 
 Whole = NDArray[np.int64]
-PAPER_RANDOM, OURS_RANDOM, POPULAR, BLOCKS, DENSE, BOUNDED = (
+PAPER_RANDOM, CODE, OURS_RANDOM, POPULAR, BLOCKS, DENSE, BOUNDED = (
     "paper",
+    "code",
     "random",
     "popular",
     "blocks",
@@ -33,6 +35,7 @@ PAPER_RANDOM, OURS_RANDOM, POPULAR, BLOCKS, DENSE, BOUNDED = (
 LINES: Final[Mapping[str, Line]] = {
     DENSE: Line(label="the paper's ALap, Δ = all places", colour=ORANGE, dash="-."),
     PAPER_RANDOM: Line(label="the paper's SALap, random order", colour=SKY, dash="--"),
+    CODE: Line(label="its code: places asked, the alarm's too", colour=VERMILION, dash=":"),
     OURS_RANDOM: Line(label="SAGeo, random order", colour=BLUE, dash="-"),
     POPULAR: Line(label="SAGeo, by public popularity", colour=GREEN, dash="-"),
     BLOCKS: Line(label="SAGeo, by popularity, in blocks", colour=PURPLE, dash="--"),
@@ -43,6 +46,8 @@ MOST_PLACES: Final = 10
 _BLOCK_VISITORS: Final = 0.25
 """A block is closed when public popularity lets expect this many visitors in it."""
 _DAYS_A_WEEK: Final = 7
+_AT_A_TIME: Final = 64
+"""Questions of the released code's loop that are drawn together; the first alarm ends it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,18 +105,33 @@ def _blocks(expected: Probabilities) -> Whole:
 def right_answers(
     way: str, day: Day, at_most: int, epsilon: Number, entropy: Entropy, dice: np.random.Generator
 ) -> int:
-    """Answer the day once; how many places were rightly said to have at most t visitors."""
+    """Answer the day once; how many places were rightly said to have at most t visitors (`CODE`: asked)."""
     if way in (DENSE, BOUNDED):
         sensitivity = len(day.counts) if way == DENSE else MOST_PLACES
         z = AGeo(epsilon=epsilon, sensitivity=sensitivity).release(day.counts, entropy=entropy).values
         return int(np.count_nonzero(z <= at_most - (way == DENSE)))
     mechanism = _mechanism(way, epsilon)
+    if way == CODE:
+        return _places_asked(mechanism, day.counts, at_most, entropy, dice)
     if way == BLOCKS:
         answers = mechanism.release(day.block_counts, at_most, entropy=entropy).answers
         return int(np.isin(day.block, np.flatnonzero(answers == Answer.QUIET)).sum())
     order = day.by_popularity if way == POPULAR else dice.permutation(len(day.counts))
     answers = mechanism.release(day.counts[order], at_most, entropy=entropy).answers
     return int(np.count_nonzero(answers == Answer.QUIET))
+
+
+def _places_asked(
+    mechanism: SparseQueries, counts: Whole, at_most: int, entropy: Entropy, dice: np.random.Generator
+) -> int:
+    """The released code's loop: any place, again and again, up to an alarm; how many different ones."""
+    asked: set[int] = set()
+    while True:
+        places = dice.integers(0, len(counts), _AT_A_TIME)
+        run = mechanism.release(counts[places], at_most, entropy=entropy)
+        asked.update(places[: run.asked].tolist())
+        if (run.answers == Answer.ALARM).any():
+            return len(asked)
 
 
 def theory(way: str, day: Day, at_most: int, epsilon: Number) -> Theory:
@@ -128,6 +148,8 @@ def theory(way: str, day: Day, at_most: int, epsilon: Number) -> Theory:
         survival = fixed_order(alarm[day.by_popularity])
     elif way == BLOCKS:
         survival = fixed_order(alarm)
+    elif way == CODE:
+        survival = with_replacement(alarm)
     else:
         survival = random_order(alarm)
     size = np.arange(len(survival))
@@ -144,7 +166,7 @@ def theory(way: str, day: Day, at_most: int, epsilon: Number) -> Theory:
 
 
 def _mechanism(way: str, epsilon: Number) -> SparseQueries:
-    kind = PaperSALap if way == PAPER_RANDOM else SAGeo
+    kind = PaperSALap if way in (PAPER_RANDOM, CODE) else SAGeo
     return kind(epsilon_each=epsilon, alarms=1)
 
 

@@ -19,9 +19,20 @@ from safeside.mechanisms import AGeo, Laplace, OptimalDecision
 from safeside.noise.entropy import Entropy, simulated_entropy
 from safeside.studies import rules
 from safeside.studies.counting import DAY, Movements
-from safeside.studies.look import GREY, Picture, draw_line, page, save, spoken
+from safeside.studies.look import BLACK, GREY, Picture, draw_line, page, save, spoken
 from safeside.studies.results import Finding, Outcome
-from safeside.studies.rules import APPROXIMATE, LIMIT, LINES, OURS, PAPER, PURE, VIRTUAL, Floats, Question
+from safeside.studies.rules import (
+    APPROXIMATE,
+    CODE,
+    LIMIT,
+    LINES,
+    OURS,
+    PAPER,
+    PURE,
+    VIRTUAL,
+    Floats,
+    Question,
+)
 from safeside.studies.settings import Settings
 
 if TYPE_CHECKING:
@@ -31,7 +42,7 @@ Whole = NDArray[np.int64]
 DEFAULT: Final = Question()
 _OPEN: Final = (8, 22)
 """Hours are drawn from the day: at night almost everybody is at home, and every rule looks good."""
-_DRAWN: Final = (OURS, PAPER, APPROXIMATE, PURE)
+_DRAWN: Final = (OURS, PAPER, CODE, APPROXIMATE, PURE)
 _CONFIDENCE: Final = 1.96
 
 
@@ -117,7 +128,10 @@ def figure4(data: Movements, settings: Settings) -> Outcome:
         text=(
             f"Mean over {len(hours)} random hours between 8 and 22 o'clock of the share of places that are "
             "called safe among those that are. AGeo lies on the limit of ADP at α = 0; the rule z ≤ t, "
-            "which the paper uses on real-valued noise, throws away one visitor. Ordinary differential "
+            "which the paper prints for “at most t” on real-valued noise, throws away one visitor. The "
+            "released code uses it for “fewer than t”, where it throws nothing away: its threshold t is our "
+            "t - 1, and every curve of the panel of t would stand one further to the right. Ordinary "
+            "differential "
             "privacy loses most of the safe places below ε = 1, t = 5 or α = 10⁻³; above them the virtual "
             "formula promises more than any mechanism keeps."
         ),
@@ -157,11 +171,11 @@ def _panel(panel: Panel, hours: Sequence[Whole], entropy: Entropy) -> dict[str, 
 
 def _share(rule: str, ask: Question, counts: Whole, entropy: Entropy) -> float:
     """Release once; the share of right answers."""
-    true = counts[counts <= ask.at_most]
-    if rule in (OURS, PAPER):
+    true = rules.true_counts(rule, ask, counts)
+    if rule in (OURS, PAPER, CODE):
         z = AGeo(epsilon=ask.epsilon).release(true, entropy=entropy).values
         # The whole part of exponential noise is geometric, so z <= t happens where it is at most t - 1.
-        return float(np.mean(z <= ask.at_most - (rule == PAPER)))
+        return float(np.mean(z <= ask.at_most - (rule != OURS)))
     delta = 0 if rule == PURE else ask.delta
     decision = OptimalDecision(epsilon=ask.epsilon, delta=delta, alpha=ask.alpha)
     return float(decision.release(true, ask.at_most, entropy=entropy).values.mean())
@@ -189,7 +203,7 @@ def _draw(curves: Mapping[str, Mapping[str, Curve]], settings: Settings) -> Pict
             caption=(
                 "E[β | at most t] at random hours; ε = 1, t = 5, α = 10⁻³, δ = 10⁻⁴ (thin vertical lines) "
                 "unless varied. Curves: exact mean, with a 95 % band for the choice of hours. Markers: "
-                "measured on releases."
+                "measured on releases. For the released code t is the least count that is not safe."
             ),
         )
 
@@ -208,6 +222,9 @@ def _draw_panel(axes: Axes, panel: Panel, curves: Mapping[str, Curve]) -> None:
     if panel.ticks:
         axes.set_xticks([float(tick) for tick in panel.ticks], panel.ticks)
         axes.minorticks_off()
+    if panel.name == "t":
+        axes.plot([1], [0.4], marker="*", markersize=10, color=BLACK, linestyle="", zorder=6)
+        axes.annotate("the paper:\n“about 0.4”", (1.25, 0.4), fontsize=7.5, va="center")
     axes.set_ylim(-0.03, 1.04)
     axes.set_title(f"varying {panel.label}")
     axes.set_xlabel(panel.label)
@@ -226,7 +243,10 @@ def _findings(curves: Mapping[str, Mapping[str, Curve]]) -> list[Finding]:
                     Finding(
                         name=f"figure4.{panel.name}.{value}.{rule}",
                         where="Figure 4",
-                        what=f"E[β | at most t] at {panel.label} = {spoken(value)}, {LINES[rule].label}",
+                        what=(
+                            f"E[β | {'fewer than' if rule == CODE else 'at most'} t] at {panel.label} = "
+                            f"{spoken(value)}, {LINES[rule].label}"
+                        ),
                         paper=paper,
                         ours=float(curve.measured[place]),
                         theory=float(curve.mean[place]),
@@ -241,13 +261,16 @@ def _words(
     panel: str, rule: str, value: Number, curves: Mapping[str, Mapping[str, Curve]]
 ) -> tuple[str | None, str]:
     """What the paper says about this point, and why ours differs."""
+    if (panel, value, rule) == ("t", 1, CODE):
+        return "about 0.4", (
+            "“Fewer than 1” is true of empty places only, and each gives 1 - e^-1 = 0.632, whatever the "
+            f"data: no cap on visits explains 0.4. (ε = 1/2 would give 1 - e^-0.5 = {-np.expm1(-0.5):.3f}.)"
+        )
     if (panel, value, rule) == ("t", 1, PAPER):
         return "about 0.4", (
-            "An empty place alone gives 1 - e^-1 = 0.632 by this rule, and most places are empty. The "
-            "paper's code seems to cap visits, which undercounts; 0.4 does not follow from its text."
+            "The text's “at most 1”, said where z ≤ 1: 0.632 at an empty place, 0 at a place with one. AGeo "
+            f"says it where z < 2, with {curves[panel][OURS].mean[0]:.3f}; the code asks another question."
         )
-    if (panel, value, rule) == ("t", 1, OURS):
-        return "about 0.4", "With z < t + 1, as counts allow, an empty place gives 1 - e^-2 = 0.865."
     if (panel, value, rule) in (("alpha", "1e-2", APPROXIMATE), ("delta", "1e-1", APPROXIMATE)):
         place = [str(one) for one in PANELS[2 if panel == "alpha" else 3].values].index(str(value))
         virtual = curves[panel][VIRTUAL].mean[place]

@@ -15,7 +15,7 @@ import numpy as np
 from safeside.errors import BadQuestion
 from safeside.studies.city.people import DAY
 from safeside.studies.counting import Movements, read_city
-from safeside.studies.orders import alarm_by_popularity, expected, fixed_order, random_order
+from safeside.studies.orders import alarm_by_popularity, expected, fixed_order, random_order, with_replacement
 
 THIRD_DAY: Final = 2
 SIX_PM: Final = THIRD_DAY * DAY + 18 * 60
@@ -32,6 +32,8 @@ class Figures:
     expected_beta: float
     right_answers: float
     ten_or_more: float
+    places_asked: float
+    ten_or_more_asked: float
     random_order: float
     by_popularity: float
 
@@ -49,6 +51,12 @@ class Figures:
                 "about 10",
             ),
             ("probability of at least 10 of them", f"{self.ten_or_more:.3f}", "about 0.5"),
+            (
+                "places asked by its released code, with replacement, the alarm's counted",
+                f"{self.places_asked:.2f}",
+                "about 10",
+            ),
+            ("probability of at least 10 of those", f"{self.ten_or_more_asked:.3f}", "about 0.5"),
             ("right answers of SAGeo, at most 5, random order", f"{self.random_order:.2f}", "not done"),
             ("right answers of SAGeo, at most 5, by popularity", f"{self.by_popularity:.1f}", "not done"),
         ]
@@ -67,7 +75,8 @@ def measure(city: Movements) -> Figures:
         )
     instant, day = city.at(SIX_PM), city.day(THIRD_DAY)
     few = instant[instant < 3]
-    paper = random_order(np.exp(-np.maximum(5.0 - day, 0.0)))
+    alarm = np.exp(-np.maximum(5.0 - day, 0.0))
+    paper, code = random_order(alarm), with_replacement(alarm)
     ours = np.exp(-np.maximum(6.0 - day, 0.0))
     return Figures(
         people=city.people,
@@ -77,6 +86,8 @@ def measure(city: Movements) -> Figures:
         expected_beta=float(np.mean(1.0 - np.exp(few - 3.0))) if len(few) else float("nan"),
         right_answers=expected(paper),
         ten_or_more=float(paper[min(10, len(paper) - 1)]),
+        places_asked=expected(code),
+        ten_or_more_asked=float(code[min(10, len(code) - 1)]),
         random_order=expected(random_order(ours)),
         by_popularity=expected(fixed_order(alarm_by_popularity(ours, city.popularity))),
     )
