@@ -64,7 +64,7 @@ def test_a_dry_run_shows_everything_reads_no_visit_and_spends_nothing(world: Wor
     for title in ("Question", "Promise", "Error side", "Expect", "Price", "Remaining"):
         assert f"{title}\n" in said
     assert "20.086 (e^3, rounded up)" in said
-    assert '"At most" for 95.0% of the places' in said
+    assert '"At most" for 95.0 % of the places or more' in said
     assert "epsilon 3 now; epsilon 2 afterwards." in said
     assert "Nothing was spent and no visit was read" in said
     assert remaining() == 3
@@ -161,7 +161,17 @@ def test_the_floor_for_people_can_be_raised_in_the_settings(world: World) -> Non
 
 def test_superseding_and_withdrawing_say_what_must_not_prompt_them(world: World) -> None:
     run("publish", "visits.parquet", *QUESTION, "--out", "out", "--yes")
-    said = run("publish", "visits.parquet", *QUESTION, "--out", "second", "--yes", "--supersedes", "out")
+    said = run(
+        "publish",
+        "visits.parquet",
+        *QUESTION,
+        "--out",
+        "second",
+        "--yes",
+        "--supersedes",
+        "out",
+        "--scheduled",
+    )
     assert "only on a schedule that was fixed beforehand" in said
     with pytest.raises(BadQuestion, match="not a reason"):
         run("withdraw", "out", "--reason", "new-data", "--yes")

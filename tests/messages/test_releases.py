@@ -158,9 +158,13 @@ def test_publications_that_are_refused_before_anything_is_paid(world: World) -> 
         ),
         ({"timezone": "Asia/Tokio"}, "no time zone 'Asia/Tokio'", "Did you mean Asia/Tokyo"),
         ({"when": "2021-06-03T12:00"}, "has no zone", "--timezone"),
-        ({"supersedes": "sunday"}, 'no published release "sunday"', "`release` in release.json"),
         (
-            {"supersedes": "monday", "when": "2021-06-03T13:00:00+00:00"},
+            {"supersedes": "sunday", "scheduled": True},
+            'no published release "sunday"',
+            "`release` in release.json",
+        ),
+        (
+            {"supersedes": "monday", "scheduled": True, "when": "2021-06-03T13:00:00+00:00"},
             "about other places or another time",
             "superseded as a whole",
         ),

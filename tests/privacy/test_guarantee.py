@@ -61,18 +61,18 @@ def test_failures_that_add_up_to_one_promise_nothing() -> None:
 
 def test_one_plain_sentence() -> None:
     assert Guarantee(epsilon=Fraction(1)).sentence() == (
-        "Whatever is published is at most 2.7183 (e^1, rounded up) times as probable as it would be had "
+        "This release by itself is at most 2.7183 (e^1, rounded up) times as probable as it would be had "
         "one person's whole record been any other."
     )
     assert one(unit=Unit.PERSON_DAY).sentence() == (
-        "Whatever is published is at most 1.6488 (e^0.5, rounded up) times as probable as it would be had "
+        "This release by itself is at most 1.6488 (e^0.5, rounded up) times as probable as it would be had "
         "one person's record of one day been any other of which every fact given up by the policy is still "
         'true where it was; 1 fact about a person may become known where it is true: not "here" in noon.'
     )
     padded = Guarantee(epsilon=Fraction(1), delta=Fraction(1, 10**6), neighbours=Neighbours.ADD_REMOVE)
     assert padded.sentence() == (
-        "Whatever is published is at most 2.7183 (e^1, rounded up) times as probable as it would be with one "
-        "person added or removed, apart from a probability of at most 0.000001."
+        "This release by itself is at most 2.7183 (e^1, rounded up) times as probable as it would be with "
+        "one person added or removed, apart from a probability of at most 0.000001."
     )
 
 

@@ -118,7 +118,8 @@ FAULTS: dict[str, tuple[dict[str, Any], tuple[str, ...], object, str]] = {
     "counts, days": (AGEO, ("ledger", "cost", "periods"), ["2021-06-03"], "days or weeks it was charged to"),
     "counts, a threshold": (AGEO, ("question", "at_most"), 90, "does not follow from its bounds"),
     "counts, no threshold": (AGEO, ("question", "at_most"), None, "has no threshold"),
-    "counts, a huge threshold": (AGEO, ("question", "at_most"), 10**30, "nobody could ask about"),
+    "counts, a huge threshold": (AGEO, ("question", "at_most"), 10**19 - 1, "nobody could ask about"),
+    "counts, an endless threshold": (AGEO, ("question", "at_most"), 10**30, "not as a release has it"),
     "counts, few people": (
         AGEO,
         ("question", "people"),

@@ -16,6 +16,7 @@ from safeside.errors import (
     LedgerMissing,
 )
 from safeside.ledger import open_ledger
+from safeside.releases import wording
 from safeside.releases.release import load
 from safeside.releases.signing import load_private, load_public
 from safeside.releases.withdraw import REASONS, notice_sentences, read_notice, withdraw
@@ -27,7 +28,9 @@ LATER = datetime(2030, 1, 1, tzinfo=UTC)
 
 def test_superseding_is_whole_fresh_and_charged(world: World) -> None:
     first = world.publish("counts")
-    again = world.publish("counts", supersedes=world.out, out=world.home / "releases" / "second")
+    again = world.publish(
+        "counts", supersedes=world.out, scheduled=True, out=world.home / "releases" / "second"
+    )
     assert again.manifest["supersedes"] == first.id
     assert again.digest != first.digest
     assert remaining(world) == CAP - 2
@@ -37,14 +40,15 @@ def test_superseding_is_whole_fresh_and_charged(world: World) -> None:
             "counts",
             when="2021-06-03T12:30:00+00:00",
             supersedes=world.out,
+            scheduled=True,
             out=world.home / "releases" / "x",
         )
     with pytest.raises(LedgerMissing):
-        world.publish("counts", supersedes="nothing", out=world.home / "releases" / "x")
+        world.publish("counts", supersedes="nothing", scheduled=True, out=world.home / "releases" / "x")
     with open_ledger(world.home / "ledger.db") as ledger:
         withdraw(world.out, reason="software-fault", ledger=ledger, key=load_private(world.home / "key"))
     with pytest.raises(LedgerMissing):
-        world.publish("counts", supersedes=first.id, out=world.home / "releases" / "x")
+        world.publish("counts", supersedes=first.id, scheduled=True, out=world.home / "releases" / "x")
     assert remaining(world) == CAP - 2
 
 
@@ -119,3 +123,20 @@ def test_withdrawing_takes_back_everything_and_stays_charged(world: World) -> No
     with pytest.raises(CannotWrite):
         world.publish("counts")
     assert [path.name for path in world.out.parent.iterdir()] == ["noon"]
+
+
+def test_superseding_is_refused_unless_its_schedule_is_declared(world: World) -> None:
+    first = world.publish("counts")
+    second = world.home / "releases" / "second"
+    with pytest.raises(BadQuestion, match="nobody declared") as caught:
+        world.publish("counts", supersedes=world.out, out=second)
+    assert "--scheduled" in caught.value.do
+    assert remaining(world) == CAP - 1
+    said = wording.making(world.publish("counts", supersedes=world.out, scheduled=True, out=second).manifest)
+    assert any(f"supersedes the release {first.id}" in one and "publisher declared" in one for one in said)
+
+
+def test_what_a_release_says_of_itself_is_about_itself_alone(world: World) -> None:
+    made = world.publish("counts")
+    assert made.manifest["guarantee"]["sentence"].startswith("This release by itself is at most 2.7183 ")
+    assert "Whatever is published" not in (world.out / "statement.txt").read_text()

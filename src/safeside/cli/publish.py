@@ -35,7 +35,7 @@ from safeside.exact import show
 from safeside.ledger import open_ledger
 from safeside.ledger.rules import PEOPLE_FLOOR
 from safeside.releases.preview import Preview
-from safeside.releases.publish import prepare
+from safeside.releases.publish import SUPERSEDE_WARNING, prepare
 from safeside.releases.purge import purge as purge_paths
 from safeside.releases.question import Terms
 from safeside.releases.release import WITHDRAWN, Release
@@ -43,7 +43,7 @@ from safeside.releases.signing import load_private, load_public
 from safeside.releases.simulate import WHEN
 from safeside.releases.simulate import simulate as simulate_counts
 from safeside.releases.verify import verify as verify_release
-from safeside.releases.withdraw import REASONS, SUPERSEDE_WARNING, WARNING, read_notice, require_reason
+from safeside.releases.withdraw import REASONS, WARNING, read_notice, require_reason
 from safeside.releases.withdraw import withdraw as withdraw_release
 from safeside.visits import LeftOut
 from safeside.visits.format import Manifest, VisitFormat
@@ -111,6 +111,14 @@ def publish(
         str | None,
         typer.Option(help="The release this one replaces, on schedule.", rich_help_panel=options.OUTPUT),
     ] = None,
+    scheduled: Annotated[
+        bool,
+        typer.Option(
+            "--scheduled",
+            help="With --supersedes: declare that a schedule fixed beforehand asks for it.",
+            rich_help_panel=options.OUTPUT,
+        ),
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the price and stop.")] = False,
     yes: options.Yes = False,
     policy: Annotated[str, typer.Option(hidden=True)] = "not-visited",
@@ -139,6 +147,7 @@ def publish(
         key=_key(key, config),
         known_on=None if known_on is None else known_on.replace(tzinfo=known_on.tzinfo or UTC),
         supersedes=supersedes,
+        scheduled=scheduled,
         request_id=request_id,
         basemap=basemap,
         ask_passphrase=ask_passphrase,

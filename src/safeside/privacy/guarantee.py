@@ -132,7 +132,7 @@ class Guarantee:
     def sentence(self) -> str:
         """The promise in one plain sentence; e^epsilon is rounded up."""
         factor = f"{exact.exp_up(self.epsilon)} (e^{exact.show(self.epsilon)}, rounded up)"
-        what = f"Whatever is published is at most {factor} times as probable as it would be"
+        what = f"This release by itself is at most {factor} times as probable as it would be"
         failing = f", apart from a probability of at most {exact.show(self.delta)}" if self.delta else ""
         if self.neighbours is Neighbours.ADD_REMOVE:
             return f"{what} with {_WHO[self.unit]} added or removed{failing}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from textwrap import TextWrapper
@@ -14,6 +15,8 @@ from safeside.releases.composing import Setting, draft
 from safeside.releases.question import Question
 
 _COUNTS_NAMED: Final = 4
+_FLOAT_ERROR: Final = 1e-9
+"""More than the arithmetic of a mean of probabilities can be wrong by."""
 _LEFT_OUT: Final = (
     "Visits to places that are not listed will be left out, and every answer says so. How many there are is "
     "shown here, to you alone, when they are counted: if they are many, or look like listed places, the "
@@ -84,12 +87,13 @@ def _question(record: wording.Manifest) -> str:
 def _expect(question: Question) -> tuple[str, ...]:
     limit = int(question.thresholds.max())
     likely = {count: question.design.beta(limit, count) for count in range(min(limit + 1, _COUNTS_NAMED))}
-    by_count = ", ".join(f"{share:.1%} with {count}" for count, share in likely.items())
+    by_count = ", ".join(f"{at_least(share)} with {count}" for count, share in likely.items())
     which = "A place" if question.order is None else "A place that is asked"
     lines = [
-        f'"At most" for {question.design.expected(question.thresholds):.1%} of the places if nobody were at '
-        "any of them, and for fewer where there are visitors.",
-        f"{which} gets it with probability {by_count} known infected visitors. No data was read for this.",
+        f'"At most" for {at_least(question.design.expected(question.thresholds))} of the places or more, '
+        "on average, if nobody were at any of them, and for fewer where there are visitors.",
+        f"{which} gets it with a probability of at least {by_count} known infected visitors. No data was "
+        "read for this.",
     ]
     if question.order is not None and question.kappa == 1:
         lines.append(
@@ -97,6 +101,11 @@ def _expect(question: Question) -> tuple[str, ...]:
             "answers every place."
         )
     return tuple(lines)
+
+
+def at_least(share: float) -> str:
+    """A share in per cent, rounded down: never shown as more, or more certain, than it is."""
+    return f"{max(0, math.floor((share - _FLOAT_ERROR) * 1000)) / 10:.1f} %"
 
 
 def _amount(epsilon: Fraction, delta: Fraction) -> str:

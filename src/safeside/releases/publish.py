@@ -37,6 +37,11 @@ from safeside.visits.places import Places, read_places
 from safeside.visits.window import Window
 
 _ID: Final = 24
+SUPERSEDE_WARNING: Final = (
+    "A release may supersede another only on a schedule that was fixed beforehand, all places together, "
+    "whether or not anything changed. It gets fresh noise and is charged in full. If what the data now say "
+    "is the reason for this release, stop here: publishing it would tell everybody what they say."
+)
 KEY: Final = "safeside.key"
 """Where the signing key is looked for when none is named."""
 
@@ -58,6 +63,7 @@ def prepare(
     key: str | Path | PrivateKey = KEY,
     known_on: datetime | None = None,
     supersedes: str | Path | None = None,
+    scheduled: bool = False,
     request_id: str | None = None,
     basemap: str | Path | None = None,
     entropy: Entropy | None = None,
@@ -87,6 +93,11 @@ def prepare(
         target = _directory(Path(out))
         siblings, doubtful = _siblings(target, book.ledger_id, _keys(key, signing))
         book.reconcile(siblings)
+        if supersedes is not None and not scheduled:
+            raise BadQuestion(
+                "A release supersedes another only on a schedule, and nobody declared that this one does.",
+                f"Declare it with --scheduled, if it is true. {SUPERSEDE_WARNING}",
+            )
         earlier = None if supersedes is None else _earlier(supersedes, question, book)
         request = request_id or _request(dataset, question, target, earlier, known_on)
         _require_plain((dataset, request, *form.stay_states))
@@ -152,6 +163,7 @@ def publish(
     key: str | Path | PrivateKey = KEY,
     known_on: datetime | None = None,
     supersedes: str | Path | None = None,
+    scheduled: bool = False,
     request_id: str | None = None,
     basemap: str | Path | None = None,
     entropy: Entropy | None = None,
@@ -186,6 +198,7 @@ def publish(
         key=key,
         known_on=known_on,
         supersedes=supersedes,
+        scheduled=scheduled,
         request_id=request_id,
         basemap=basemap,
         entropy=entropy,

@@ -46,11 +46,6 @@ WARNING: Final = (
     "wrong option), spoilt, and only if you would do so whatever the answers are. It is taken back whole, "
     "what was spent stays spent, and the public notice does not say which of these it was."
 )
-SUPERSEDE_WARNING: Final = (
-    "A release may supersede another only on a schedule that was fixed beforehand, all places together, "
-    "whether or not anything changed. It gets fresh noise and is charged in full. If what the data now say "
-    "is the reason for this release, stop here: publishing it would tell everybody what they say."
-)
 
 
 def require_reason(reason: str) -> None:

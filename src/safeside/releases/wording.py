@@ -195,8 +195,8 @@ def making(manifest: Manifest) -> list[str]:
     )
     if manifest["supersedes"]:
         lines.append(
-            f"It supersedes the release {manifest['supersedes']} on a schedule fixed beforehand, with fresh "
-            "noise, whether or not anything had changed."
+            f"It supersedes the release {manifest['supersedes']}, with fresh noise. Its publisher declared "
+            "that it does so on a schedule fixed beforehand, whether or not anything had changed."
         )
     if manifest["ledger"]:
         lines.append(
