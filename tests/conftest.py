@@ -1,17 +1,20 @@
 """What every test shares: a terminal of one width, so that tables break lines in one place; hypothesis
 without clocks, so that a busy machine fails no test; and, among workers, that tests which need the same
-server run on one of them.
+server run on one of them. What is kept from one question to the next is kept in a folder of the tests' own.
 """
 
 from __future__ import annotations
 
 import os
+import tempfile
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 os.environ["COLUMNS"] = "120"
+_cache = tempfile.TemporaryDirectory(prefix="cache")  # gone with the process
+os.environ["XDG_CACHE_HOME"] = _cache.name
 settings.register_profile("no-clocks", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("no-clocks")
 

@@ -62,6 +62,7 @@ from safeside.releases.signing import PrivateKey
 from safeside.releases.staging import FLUSHED, MADE, PLACED, Staging
 from safeside.visits import Counts, Manifest, VisitFormat, count_visits
 from safeside.visits.leftout import Confirm, unsaid
+from safeside.visits.ranges import usual_folder
 
 ASKED: Final = "publish: the question is checked"
 RESERVED: Final = "publish: the reservation is paid"
@@ -301,6 +302,7 @@ class Publication:
                 key=self.ledger.fingerprint_key,
                 on_files=lambda files: self.ledger.read_files(reservation, files),
                 confirm=confirm,
+                remember=usual_folder(),
                 progress=progress,
             )
             require_within(counts, self.question.people, allow_nobody=self.sources.allow_nobody)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import narwhals as nw
@@ -27,6 +28,7 @@ from safeside.visits.ids import people as all_people
 from safeside.visits.leftout import Confirm, LeftOut, unsaid
 from safeside.visits.locating import locate, look_listed, no_places, unknown_places
 from safeside.visits.places import Places
+from safeside.visits.ranges import narrowed
 from safeside.visits.report import SETTLED_BY_ROWS, Doubt, Finding, amount, stop_on
 from safeside.visits.saying import describe, exclusions
 from safeside.visits.sources import Source, lost_again, open_paths, open_visits, reading
@@ -69,6 +71,7 @@ def count_visits(
     key: bytes | None = None,
     on_files: Callable[[tuple[str, ...]], object] | None = None,
     confirm: Confirm = unsaid,
+    remember: Path | None = None,
     progress: Progress = quiet,
 ) -> Counts:
     """Count the distinct people at each listed place, or stop and say why that cannot be done for certain.
@@ -76,7 +79,9 @@ def count_visits(
     `visits` is a path, a glob, a list of paths, or a dataframe of any engine. `max_places_per_person` is the
     declared K; at an instant it is 1 unless declared otherwise, and it is checked. Whatever is left out by
     `exclude_unknown_places` is shown to `confirm`, which says whether to go on where it is more than the
-    manifest expects. With a `key`, `on_files` is given the fingerprints of files that can be counted.
+    manifest expects. With a `key`, `on_files` is given the fingerprints of files that can be counted; with a
+    folder to `remember` in as well, row groups that hold nothing of the window are read once, and not again
+    while the bytes of their file are the same (`ranges.py`).
     """
     declared = fmt if fmt is not None else VisitFormat()
     known = manifest if manifest is not None else Manifest()
@@ -88,8 +93,11 @@ def count_visits(
         require_answerable(source, places, window)
         findings = settle(source, known)
         stop_on(findings)
+        asked = source
+        if remember is not None and key is not None:
+            asked = narrowed(source, window, key, remember, progress)
         tally = run(
-            source,
+            asked,
             places,
             window,
             per_person=limit is not None,

@@ -27,7 +27,7 @@ class Fingerprint:
     """Keyed digests of the files' bytes: whoever has the key can tell that the same files were used."""
 
     def __init__(self, key: bytes | None) -> None:
-        self._key = None if key is None else _short(key)
+        self._key = None if key is None else short_key(key)
         self._files: list[hashlib.blake2b] = []
 
     def file(self, size: int) -> None:
@@ -44,6 +44,11 @@ class Fingerprint:
         """The fingerprint of every file that holds rows: files without any are the same everywhere."""
         return tuple(file.hexdigest() for file, held in zip(self._files, rows, strict=False) if held)
 
+    @property
+    def digests(self) -> tuple[bytes, ...]:
+        """Of each file apart; none where no fingerprint is wanted."""
+        return tuple(file.digest() for file in self._files)
+
     def text(self) -> str | None:
         """One fingerprint of all files, once everything was fed."""
         if self._key is None:
@@ -55,7 +60,8 @@ class Fingerprint:
         return hashlib.blake2b(first.encode(), key=self._key, digest_size=32, person=b"safeside visits")
 
 
-def _short(key: bytes) -> bytes:
+def short_key(key: bytes) -> bytes:
+    """A key as BLAKE2 takes it."""
     if len(key) < 16:
         raise BadQuestion(
             "The key is shorter than 16 bytes.", "Make one with `safeside key`, and keep it secret."
@@ -81,6 +87,8 @@ class Opened:
     fingerprint: str | None
     fingerprints: tuple[str, ...]
     """Of each file that holds rows."""
+    digests: tuple[bytes, ...]
+    """Keyed, of each file; none where no key was given."""
 
     @property
     def paths(self) -> tuple[Path, ...]:
@@ -104,6 +112,16 @@ class Opened:
                 truncate_ragged_lines=False,
                 glob=False,
             )
+        return self._tables(paths)
+
+    def scan_runs(self, kept: Iterable[tuple[Path, tuple[int, int] | None]]) -> pl.LazyFrame:
+        """Rows of tables: of each file named either all, or so many from some row on."""
+        runs = [
+            self._tables([path]) if run is None else self._tables([path]).slice(*run) for path, run in kept
+        ]
+        return pl.concat(runs) if runs else self._tables(list(self.paths[:1])).slice(0, 0)
+
+    def _tables(self, paths: list[Path]) -> pl.LazyFrame:
         # No row group is skipped on the word of its statistics: whoever wrote them may have been wrong.
         rows = pl.scan_parquet(
             paths, use_statistics=False, glob=False, hive_partitioning=False, extra_columns="ignore"
@@ -216,6 +234,7 @@ def _open_text(
         findings=tuple(findings),
         fingerprint=fingerprint.text(),
         fingerprints=fingerprint.files(each.records for each in looked),
+        digests=fingerprint.digests,
     )
 
 
@@ -277,6 +296,7 @@ def _open_tables(found: Found, separator: str, fingerprint: Fingerprint, progres
         findings=tuple(findings),
         fingerprint=fingerprint.text(),
         fingerprints=fingerprint.files(held),
+        digests=fingerprint.digests,
     )
 
 

@@ -18,6 +18,8 @@ from typing import Final
 _INT96: Final = 3
 _MOMENTS: Final = (9, 10)
 _SCHEMA: Final = 2
+_ROW_GROUPS: Final = 4
+_ROWS: Final = 3
 _TYPE: Final = 1
 _NAME: Final = 4
 _CHILDREN: Final = 5
@@ -58,12 +60,26 @@ def old_times(path: Path) -> OldTimes:
     )
 
 
-def _columns(path: Path) -> list[_Column]:
+def row_groups(path: Path) -> list[int]:
+    """How many rows each row group has, by the footer's word."""
+    footer = _footer(path)
+    for number, kind in footer.fields():
+        if number == _ROW_GROUPS and kind == _LIST:
+            return [footer.number(_ROWS) for _ in range(footer.size()[0])]
+        footer.skip(kind)
+    return []
+
+
+def _footer(path: Path) -> _Compact:
     with path.open("rb") as stream:
         stream.seek(-_END, 2)
         length = int.from_bytes(stream.read(4), "little")
         stream.seek(-_END - length, 2)
-        footer = _Compact(stream.read(length))
+        return _Compact(stream.read(length))
+
+
+def _columns(path: Path) -> list[_Column]:
+    footer = _footer(path)
     for number, kind in footer.fields():
         if number == _SCHEMA and kind == _LIST:
             return list(_outermost([footer.column() for _ in range(footer.size()[0])]))
@@ -111,6 +127,16 @@ class _Compact:
             old=said.get(_TYPE) == _INT96,
             utc=said.get(_CONVERTED) in _MOMENTS and _LOGICAL not in said,
         )
+
+    def number(self, wanted: int) -> int:
+        """The whole number in one field of a struct; 0 where it is not there."""
+        found = 0
+        for number, kind in self.fields():
+            if number == wanted:
+                found = self._signed()
+            else:
+                self.skip(kind)
+        return found
 
     def size(self) -> tuple[int, int]:
         """How many elements a list has, and of which type."""

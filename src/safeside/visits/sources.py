@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -57,6 +57,15 @@ class Source:
             return
         for path in self.opened.filled:
             yield prepare(self.opened.scan(path), self.roles, self.declared, numbered=True), path
+
+    def file(self, path: Path) -> Frame:
+        """The rows of one of the files."""
+        assert self.opened is not None
+        return prepare(self.opened.scan(path), self.roles, self.declared)
+
+    def only(self, rows: pl.LazyFrame) -> Source:
+        """The same visits, fewer rows of their files."""
+        return replace(self, frame=prepare(rows, self.roles, self.declared))
 
     def where(self, path: Path | None, rows: list[int]) -> tuple[Where, ...]:
         """Row numbers from 0 as a person finds them: lines of a text file, rows of a table."""
