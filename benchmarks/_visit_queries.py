@@ -106,8 +106,8 @@ def numpy_queries(path: Path, start: datetime, end: datetime) -> dict[str, tuple
     return {"numpy sort": (count, pairs)}
 
 
-def _digest_apart(query: Query) -> Query:
-    """The query, with the time it spends on the digest of the files noted apart."""
+def _time_digests_apart() -> None:
+    """Note apart what counting spends on the digest of its files."""
     from safeside.visits import files
 
     real = files._feed
@@ -119,7 +119,6 @@ def _digest_apart(query: Query) -> Query:
         APART["cpu"] += time.process_time() - work
 
     files._feed = timed
-    return query
 
 
 def safeside_queries(path: Path, start: datetime, end: datetime) -> dict[str, tuple[Query, Reading]]:
@@ -133,12 +132,15 @@ def safeside_queries(path: Path, start: datetime, end: datetime) -> dict[str, tu
     def pairs(counts: Any) -> Pairs:
         return zip(counts.places.ids, counts.values.tolist(), strict=True)
 
-    repeated = lambda: count_visits(path, places, window, fmt, key=KEY, remember=path.with_name("notes"))  # noqa: E731
-    first = lambda: count_visits(path, places, window, fmt, key=KEY, remember=Path(mkdtemp()))  # noqa: E731
+    _time_digests_apart()
+
+    def remembering(notes: Path) -> Any:
+        return count_visits(path, places, window, fmt, key=KEY, remember=notes)
+
     return {
         "safeside": (lambda: count_visits(path, places, window, fmt), pairs),
-        "safeside first": (_digest_apart(first), pairs),
-        "safeside repeated": (_digest_apart(repeated), pairs),
+        "safeside first": (lambda: remembering(Path(mkdtemp())), pairs),
+        "safeside repeated": (lambda: remembering(path.with_name("notes")), pairs),
         "safeside check": (lambda: check_visits(path, places, window, fmt), lambda _: ()),
         "safeside places": (lambda: read_places(listed), lambda _: ()),
     }
