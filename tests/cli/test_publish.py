@@ -111,7 +111,7 @@ def test_what_is_left_out_is_shown_to_the_curator_who_may_confirm_it(
 
 def test_how_much_may_be_left_out_is_an_option_or_a_setting(world: World) -> None:
     _with_homes()
-    asked = ["publish", "visits.parquet", *QUESTION, "--exclude-unknown-places", "--yes"]
+    asked = ["publish", "visits.parquet", *QUESTION, "--exclude-unknown-places", "--yes", "--again"]
     run(*asked, "--out", "one", "--expect-unlisted", "50%")
     with pytest.raises(BadFile, match="more than 49 %"):
         run(*asked, "--out", "two", "--expect-unlisted", "49%")
@@ -221,3 +221,21 @@ def test_sparse_dp_and_public_at_least_from_the_command_line(world: World) -> No
     )  # fmt: skip
     for name in "abc":
         run("verify", name, "--key", "key.pub")
+
+
+def test_a_question_that_was_answered_before_needs_a_word(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("publish", "visits.parquet", *QUESTION, "--out", "out", "--yes")
+    said = run("publish", "visits.parquet", *QUESTION, "--out", "second", "--dry-run")
+    assert "answers the same question" in " ".join(said.split())
+    with pytest.raises(BadQuestion, match="answers the same question"):
+        run("publish", "visits.parquet", *QUESTION, "--out", "second", "--yes")
+    assert remaining() == 2
+    run("publish", "visits.parquet", *QUESTION, "--out", "second", "--yes", "--again")
+    assert remaining() == 1
+    asked: list[str] = []
+    monkeypatch.setattr(publish, "_confirm", lambda question, _: asked.append(question))
+    run("publish", "visits.parquet", *QUESTION, "--out", "third")
+    assert asked == ["It was answered before. Pay for another answer?", "Publish?"]
+    assert remaining() == 0

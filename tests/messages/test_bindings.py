@@ -102,3 +102,14 @@ def test_a_file_of_another_dataset_and_names_that_look_alike(world: World) -> No
         with open_ledger(world.home / "ledger.db") as ledger, pytest.raises(SafesideError) as caught:
             ledger.create_dataset(name, "person", 1)
         says(caught, what, do)
+
+
+def test_a_question_that_was_answered_before(world: World) -> None:
+    world.publish("counts", request_id="monday")
+    with pytest.raises(SafesideError) as caught:
+        world.publish("counts", out=world.home / "second")
+    says(
+        caught,
+        'The release "monday" .+ answers the same question. Asking again is charged again',
+        "Use that one. To supersede it on a schedule, give --supersedes; .+ all the same, --again",
+    )

@@ -256,7 +256,7 @@ def test_releases_that_cannot_be_finished(world: World, monkeypatch: pytest.Monk
         says(
             caught,
             "was committed, and what was drawn for it is not beside .+, or was altered",
-            "take it from where it was published.+never drawn twice.+a new --request-id, .+ charged anew",
+            "take it from where it was published.+never drawn twice.+another --request-id and --again.+anew",
         )
     sealed.write_bytes(whole)
 

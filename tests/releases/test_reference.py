@@ -83,6 +83,6 @@ def test_the_ledger_finds_the_reservation_by_the_reference(world: World) -> None
 
 def test_no_two_reservations_share_a_reference(world: World) -> None:
     for number in range(3):
-        world.publish("counts", out=world.home / "releases" / str(number), request_id=str(number))
+        world.publish("counts", out=world.home / "releases" / str(number), request_id=str(number), again=True)
     with open_ledger(world.home / "ledger.db") as ledger:
         assert len({one.reference for one in ledger.reservations()}) == 3

@@ -119,6 +119,12 @@ def publish(
             rich_help_panel=options.OUTPUT,
         ),
     ] = False,
+    again: Annotated[
+        bool,
+        typer.Option(
+            "--again", help="Pay for a question that was answered before.", rich_help_panel=options.ACCOUNT
+        ),
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the price and stop.")] = False,
     yes: options.Yes = False,
     policy: Annotated[str, typer.Option(hidden=True)] = "not-visited",
@@ -149,6 +155,7 @@ def publish(
         supersedes=supersedes,
         scheduled=scheduled,
         request_id=request_id,
+        again=again,
         basemap=basemap,
         ask_passphrase=ask_passphrase,
     ) as publication:
@@ -164,6 +171,9 @@ def publish(
         if dry_run:
             out.print("\nNothing was spent and no visit was read (--dry-run).")
             return
+        if publication.earlier is not None and not again and not yes:
+            _confirm("It was answered before. Pay for another answer?", yes)
+            publication = replace(publication, again=True)
         _confirm("Publish?", yes)
         carry_on()
         try:

@@ -38,11 +38,13 @@ class Preview:
     price: str
     remaining: str
     request: str
+    answered: str | None = None
 
     def text(self) -> str:
         """All of it, for a terminal."""
         parts = [
             ("Question", (self.question,)),
+            *([] if self.answered is None else [("Answered before", (self.answered,))]),
             ("Promise", self.promise),
             ("Error side", self.error_side),
             ("Expect", self.expect),
@@ -63,6 +65,7 @@ def preview(
     after: Budget,
     *,
     exclude_unknown_places: bool = False,
+    answered: str | None = None,
 ) -> Preview:
     """From the question and the account alone."""
     record = draft(question, setting)
@@ -75,6 +78,7 @@ def preview(
         remaining=f"{_amount(before.epsilon, before.delta)} now; "
         f"{_amount(after.epsilon, after.delta)} afterwards.",
         request=f"{setting.release} (the same request is answered and charged once, however often it is run)",
+        answered=answered,
     )
 
 

@@ -38,7 +38,7 @@ from safeside.ledger.rules import LOOKED_AT
 from safeside.mechanisms.counts import people_counts
 from safeside.noise.entropy import Entropy
 from safeside.progress import Progress, quiet
-from safeside.releases import counting
+from safeside.releases import again, counting
 from safeside.releases.appearing import (
     APPEARED,
     CLEARED,
@@ -105,6 +105,8 @@ class Publication:
     supersedes: str | None = None
     basemap: dict[str, Any] | None = None
     entropy: Entropy | None = None
+    again: bool = False
+    """Pay for a question although it was answered before."""
     doubtful: tuple[Path, ...] = ()
     """Directories beside this one that say they are of this ledger and are not signed with a key of ours."""
 
@@ -145,6 +147,11 @@ class Publication:
             ],
         }
 
+    @cached_property
+    def earlier(self) -> Reservation | None:
+        """A release, or a paid request, that asks the same; none for a retry and for what supersedes."""
+        return again.asked_before(self.ledger, self.dataset.name, self.request, self.recorded)
+
     def setting(self, known_on: datetime, ledger: dict[str, Any] | None) -> Setting:
         """What the release says of itself beyond the question."""
         status = self.ledger.show(self.dataset.name)
@@ -183,6 +190,7 @@ class Publication:
             before,
             after,
             exclude_unknown_places=self.sources.exclude_unknown_places,
+            answered=None if self.earlier is None else again.sentence(self.earlier),
         )
 
     def run(self, progress: Progress = quiet, *, confirm: Confirm = unsaid) -> Release:
@@ -194,6 +202,7 @@ class Publication:
         with self.staging.turn():
             self._require_room()
             self.require_time()
+            again.require_new(None if self.again else self.earlier)
             reservation = self.ledger.reserve(self.dataset.name, self.request, self.recorded, self.cost)
             steps.reached(RESERVED)
             with self._explaining():

@@ -65,6 +65,7 @@ def prepare(
     supersedes: str | Path | None = None,
     scheduled: bool = False,
     request_id: str | None = None,
+    again: bool = False,
     basemap: str | Path | None = None,
     entropy: Entropy | None = None,
     ask_passphrase: Ask | None = None,
@@ -117,6 +118,7 @@ def prepare(
             key=signing,
             known_on=known_on,
             supersedes=earlier,
+            again=again,
             basemap=backdrop,
             entropy=entropy,
             doubtful=tuple(doubtful),
@@ -165,6 +167,7 @@ def publish(
     supersedes: str | Path | None = None,
     scheduled: bool = False,
     request_id: str | None = None,
+    again: bool = False,
     basemap: str | Path | None = None,
     entropy: Entropy | None = None,
     confirm: Confirm = unsaid,
@@ -173,7 +176,8 @@ def publish(
     """Publish what can be said of every place, once, and pay for it.
 
     Running it again with the same arguments, for instance after a crash, returns the same release and spends
-    nothing more. `visit_format` declares everything about the visits at once, instead of the separate
+    nothing more; the same question for another directory is refused unless it is asked `again`, and paid
+    again. `visit_format` declares everything about the visits at once, instead of the separate
     arguments; `manifest` what is known of them and is not published. What is left out because its place is
     not listed is shown to `confirm`. docs/releases.md has the order of the steps; docs/promise.md what is
     promised.
@@ -200,6 +204,7 @@ def publish(
         supersedes=supersedes,
         scheduled=scheduled,
         request_id=request_id,
+        again=again,
         basemap=basemap,
         entropy=entropy,
     ) as publication:

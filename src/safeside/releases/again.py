@@ -1,0 +1,61 @@
+"""A question that was answered, or paid for, before: asking it again under another name is charged again.
+
+A retry is the same request and costs nothing; a scheduled repetition names what it supersedes. Anything else
+that asks the very same is more often a mistake, and is asked about before it is paid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from safeside.errors import BadQuestion
+from safeside.ledger import Ledger, Reservation, Stage
+from safeside.ledger.questions import shorten
+
+_ASIDE: Final = ("out", "known_on", "supersedes")
+"""What may differ in two requests that ask the same."""
+
+
+def asked_before(
+    ledger: Ledger, dataset: str, request: str, question: Mapping[str, Any]
+) -> Reservation | None:
+    """The last release, or else unfinished request, of these people that asked the same."""
+    if ledger.reservation(request) is not None or question["supersedes"] is not None:
+        return None
+    wanted = _asked(shorten(question)[0])
+    same = [
+        one
+        for name in (dataset, *ledger.show(dataset).shares_with)
+        for one in ledger.reservations(name)
+        if one.stage is not Stage.WITHDRAWN and _asked(one.question) == wanted
+    ]
+    return max(same, key=lambda one: (one.stage is Stage.COMMITTED, one.number), default=None)
+
+
+def _asked(question: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in question.items() if name not in _ASIDE}
+
+
+def sentence(earlier: Reservation) -> str:
+    """What the preview says of it."""
+    where = earlier.question.get("out")
+    if earlier.stage is Stage.RESERVED:
+        return (
+            f'The request "{earlier.request}" has paid for the same question and is not finished: the same '
+            f'command with --out "{where}" finishes it and spends nothing more.'
+        )
+    return (
+        f'The release "{earlier.request}" ("{where}") answers the same question. Asking again is charged '
+        "again, and two answers tell more than one."
+    )
+
+
+def require_new(earlier: Reservation | None) -> None:
+    """Refuse to pay twice for one question unless that was said."""
+    if earlier is not None:
+        raise BadQuestion(
+            sentence(earlier),
+            "Use that one. To supersede it on a schedule, give --supersedes; to pay for another answer all "
+            "the same, --again.",
+        )
