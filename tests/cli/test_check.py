@@ -30,6 +30,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "places.csv").write_text("place\nbar\ngym\n")
     (tmp_path / "visits.csv").write_text(VISITS)
+    (tmp_path / "covers.toml").write_text('covers = "2024-03-01T00:00Z/P7D"\n')
     return tmp_path
 
 
@@ -62,6 +63,27 @@ def test_how_many_places_a_person_is_at_is_neither_said_nor_asked(folder: Path) 
     assert code == 0
     assert "places_per_person" not in said
     assert CliRunner().invoke(build(), ["check", *asked, "--max-places-per-person", "1"]).exit_code == 2
+
+
+def test_what_the_export_covers_is_an_option_a_setting_or_a_file_beside_it(folder: Path) -> None:
+    (folder / "covers.toml").rename(folder / "elsewhere")
+    (folder / "visits.csv").rename(folder / "visits-2024-03-03.csv")
+    asked = ["visits-2024-03-03.csv", "--places", "places.csv", *COLUMNS, "--timezone", "UTC"]
+    day = [*asked, "--when", "2024-03-03"]
+    assert run(*asked)[0] == 0, "without a window nothing need be covered"
+    code, said = run(*day)
+    assert code == 1
+    assert "Wrong: nothing shows that the visits cover all of the time asked about" in said
+    assert "--covers 'visits-%Y-%m-%d.csv'" in said
+    assert "11:00" not in said
+    assert run(*day, "--covers", "2024-03-03/2024-03-04")[0] == 0
+    assert run(*day, "--covers", "2024-03-03T00:00/PT12H")[0] == 1
+    (folder / "safeside.toml").write_text('covers = "visits-%Y-%m-%d.csv"\n')
+    assert run(*day)[0] == 0
+    assert run(*asked, "--when", "2024-03-04")[0] == 1
+    (folder / "safeside.toml").unlink()
+    (folder / "elsewhere").rename(folder / "covers.toml")
+    assert run(*day)[0] == 0
 
 
 def test_what_is_wrong_is_said_with_its_line(folder: Path) -> None:

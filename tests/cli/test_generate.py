@@ -26,7 +26,11 @@ def test_writes_both_files_and_says_so(tmp_path: Path) -> None:
     rows = pl.read_parquet(tmp_path / "town" / "visits.parquet")
     assert f"{len(rows):,} visits of 400 people over 3 days" in output.replace("\n", " ")
     assert "places with fewer than 3 visitors" in output
-    assert sorted(path.name for path in (tmp_path / "town").iterdir()) == ["places.csv", "visits.parquet"]
+    assert sorted(path.name for path in (tmp_path / "town").iterdir()) == [
+        "covers.toml",
+        "places.csv",
+        "visits.parquet",
+    ]
 
 
 def test_overwrites_only_when_told(tmp_path: Path) -> None:

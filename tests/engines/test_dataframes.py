@@ -19,6 +19,8 @@ from tests.visits.making import (
     ENGINES,
     NOON,
     PLACES,
+    check_visits,
+    count_visits,
     duck,
     people,
     places,
@@ -31,7 +33,7 @@ from tests.visits.making import (
 from tests.visits.plain import Stay
 
 from safeside.errors import BadFile, BadQuestion
-from safeside.visits import Manifest, VisitFormat, Window, check_visits, count_visits
+from safeside.visits import Manifest, VisitFormat, Window
 
 TOKYO = VisitFormat(timezone="Asia/Tokyo")
 

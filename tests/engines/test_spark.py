@@ -23,12 +23,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.spark import Cluster
 from tests.visits import making, plain
+from tests.visits.making import count_visits
 
 from safeside.errors import BadFile, BadQuestion
 from safeside.mechanisms.additive import AGeo
 from safeside.noise.entropy import Entropy, simulated_entropy
 from safeside.studies.city import CityFiles, generate
-from safeside.visits import Counts, Manifest, VisitFormat, Window, count_visits, read_places
+from safeside.visits import Counts, Manifest, VisitFormat, Window, read_places
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.spark import Cluster
-from tests.visits.making import DAY, PLACES, places, table
+from tests.visits.making import DAY, PLACES, count_visits, places, table
 from tests.visits.plain import Stay
 
 from safeside.errors import BadFile
 from safeside.progress import quiet
-from safeside.visits import count_visits, read_places
+from safeside.visits import read_places
 from safeside.visits import spark as delivery
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ import narwhals as nw
 import pytest
 from pyspark.sql import functions
 from tests.spark import Cluster
-from tests.visits.making import DAY, places
+from tests.visits.making import DAY, count_visits, places
 from tests.visits.test_ids import BYTES, FINE, MERGED, NOBODY, stays
 
 from safeside.errors import BadFile
-from safeside.visits import VisitFormat, count_visits
+from safeside.visits import VisitFormat
 from safeside.visits.ids import (
     Fault,
     bytes_as_text,

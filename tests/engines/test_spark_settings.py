@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.spark import Cluster
-from tests.visits.making import DAY
+from tests.visits.making import DAY, count_visits
 
 from safeside.errors import SafesideError
-from safeside.visits import VisitFormat, count_visits, read_places
+from safeside.visits import VisitFormat, read_places
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -59,6 +59,7 @@ class World:
         ]
         visits = pl.DataFrame(rows).with_columns((pl.col("start") + timedelta(hours=2)).alias("end"))
         visits.write_parquet(home / "visits.parquet")
+        (home / "covers.toml").write_text('covers = "2000-01-01T00:00Z/2199-01-01T00:00Z"\n')
         pl.DataFrame({"place": [f"p{place:02}" for place in range(PLACES)]}).write_csv(home / "places.csv")
         os.environ[STATE_VARIABLE] = str(home / "state")
         with create_ledger(home / "ledger.db") as ledger:

@@ -12,20 +12,27 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.messages import visits_files, visits_frames, visits_questions, visits_room, visits_rows
+from tests.messages import (
+    visits_extent,
+    visits_files,
+    visits_frames,
+    visits_questions,
+    visits_room,
+    visits_rows,
+)
 from tests.messages.visits_acts import FIX, GOOD, HEADER, POINTS, ROWS
-from tests.visits.making import DAY, places, table, write_parquet
+from tests.visits.making import DAY, check_visits, count_visits, places, table, write_parquet
 
 import safeside.visits
 from safeside.errors import BadFile, MissingExtra, SafesideError
 from safeside.progress import quiet
-from safeside.visits import VisitFormat, Window, check_visits, count_visits, read_places
+from safeside.visits import VisitFormat, Window, read_places
 from safeside.visits.sources import open_paths, open_visits
 from safeside.visits.tally import require_all_rows
 
 SAID = {
     f"{part.__name__.rpartition('_')[2]}: {name}": case
-    for part in (visits_questions, visits_frames, visits_files, visits_room, visits_rows)
+    for part in (visits_questions, visits_frames, visits_files, visits_room, visits_rows, visits_extent)
     for name, case in part.SAID.items()
 }
 

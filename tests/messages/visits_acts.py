@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import polars as pl
-from tests.visits.making import DAY, NOON, places
+from tests.visits.making import DAY, NOON, count_visits, places
 from tests.visits.plain import Stay
 
 from safeside.errors import SafesideError
-from safeside.visits import VisitFormat, Window, count_visits, read_places
+from safeside.visits import VisitFormat, Window, read_places
 
 HEADER = "person,place,start,end\n"
 GOOD = "ana,bar,2024-03-03T10:00:00Z,2024-03-03T11:00:00Z\n"

@@ -8,11 +8,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 from tests.messages.visits_acts import GOOD, HEADER, ROWS, Act, Said, raised, tables, two, written
-from tests.visits.making import DAY, places, table
+from tests.visits.making import DAY, count_visits, places, table
 from tests.visits.plain import Stay
 
 from safeside.errors import BadFile, BadQuestion
-from safeside.visits import Manifest, count_visits, read_places
+from safeside.visits import Manifest, read_places
 from safeside.visits.sources import lost_again
 
 

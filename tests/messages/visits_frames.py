@@ -6,10 +6,10 @@ import duckdb
 import pandas as pd
 import polars as pl
 from tests.messages.visits_acts import FIX, POINTS, ROWS, SEEN, Said, asked, timed, written
-from tests.visits.making import DAY, places, table
+from tests.visits.making import DAY, count_visits, places, table
 
 from safeside.errors import BadFile, BadQuestion
-from safeside.visits import Manifest, StayRule, VisitFormat, count_visits, read_places
+from safeside.visits import Manifest, StayRule, VisitFormat, read_places
 from safeside.visits.spark import gather
 
 SAID: Said = {

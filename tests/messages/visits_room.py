@@ -5,10 +5,10 @@ from __future__ import annotations
 import h3
 import polars as pl
 from tests.messages.visits_acts import FIX, Act, Said, listed
-from tests.visits.making import DAY
+from tests.visits.making import DAY, check_visits, count_visits
 
 from safeside.errors import NoRoom
-from safeside.visits import VisitFormat, check_visits, count_visits, read_places
+from safeside.visits import VisitFormat, read_places
 
 ROOM = (
     "List public venues only, so that everybody could have been at none of them. If it is a venue that is"

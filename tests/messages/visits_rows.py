@@ -9,11 +9,11 @@ from typing import Any
 import pandas as pd
 import polars as pl
 from tests.messages.visits_acts import GOOD, HEADER, POINTS, ROWS, Act, Said, listed, written
-from tests.visits.making import DAY, NOON, places, table
+from tests.visits.making import DAY, NOON, count_visits, places, table
 from tests.visits.plain import Stay
 
 from safeside.errors import BadFile, BadQuestion, LimitBroken
-from safeside.visits import Manifest, Places, VisitFormat, Window, count_visits, read_places
+from safeside.visits import Manifest, Places, VisitFormat, Window, read_places
 
 NO_TABLE = "The dataframe of places has two columns of one name, or text and numbers in one column."
 FIXES = "person,latitude,longitude,time\nana,35.68,139.76,2024-03-03T10:00:00Z\n"

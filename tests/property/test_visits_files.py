@@ -19,11 +19,11 @@ import pyarrow.parquet as pq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.visits import plain
-from tests.visits.making import DAY, PLACES, places, stays, table, write_csv
+from tests.visits.making import DAY, PLACES, count_visits, places, stays, table, write_csv
 from tests.visits.plain import Stay
 
 from safeside.errors import SafesideError
-from safeside.visits import VisitFormat, count_visits
+from safeside.visits import VisitFormat
 
 TOKYO = VisitFormat(timezone="Asia/Tokyo")
 PIECES = [
@@ -102,9 +102,8 @@ def test_damaged_text(rows: list[Stay], data: st.DataObject) -> None:
 COUNTING = """
 import json, sys
 from pathlib import Path
-from tests.visits.making import DAY, places
+from tests.visits.making import DAY, count_visits, places
 from safeside.errors import SafesideError
-from safeside.visits import count_visits
 
 for path in sys.argv[1:]:
     try:

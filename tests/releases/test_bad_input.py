@@ -97,6 +97,24 @@ def test_what_is_left_out_may_be_confirmed_while_it_is_counted(world: World) -> 
     assert remaining(world) == CAP - 1
 
 
+def test_a_file_that_ends_before_the_window_publishes_nothing_until_somebody_declares_it_whole(
+    world: World,
+) -> None:
+    """And what was declared is published nowhere, not even that it was."""
+    (world.home / "covers.toml").unlink()
+    with pytest.raises(BadFile, match="Nothing shows that the visits cover") as caught:
+        world.publish("sparse")
+    assert "nothing was spent" in caught.value.do
+    nothing_published(world)
+    assert remaining(world) == CAP
+    with pytest.raises(BadFile, match="are declared to cover less"):
+        world.publish("sparse", covers="2021-06-03T00:00Z/2021-06-03T13:37Z")
+    release = world.publish("sparse", covers="2021-06-02T13:37Z/2021-06-04T13:37Z")
+    for path in (*release.directory.iterdir(), *world.home.glob("ledger.db*")):
+        assert b"13:37" not in path.read_bytes(), path
+        assert b"covers" not in path.read_bytes(), path
+
+
 def test_more_people_than_declared_stop_the_release(world: World) -> None:
     with pytest.raises(BadFile):
         world.publish("counts", manifest=Manifest(people=3))

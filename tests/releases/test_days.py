@@ -16,12 +16,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 from tests.faults.publishing import CAP, World
+from tests.visits.making import count_visits
 
 from safeside.errors import BadQuestion
 from safeside.ledger import Ledger, open_ledger
 from safeside.ledger.witness import STATE_VARIABLE
 from safeside.releases.looked_at import charged_periods
-from safeside.visits import StayRule, VisitFormat, Window, count_visits, read_places
+from safeside.visits import StayRule, VisitFormat, Window, read_places
 
 PLACES = read_places(["a", "b"])
 BEFORE, TODAY = date(2021, 6, 2), date(2021, 6, 3)

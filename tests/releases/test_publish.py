@@ -58,6 +58,7 @@ def test_visits_may_be_a_dataframe(world: World) -> None:
         places=[f"p{place:02}" for place in range(PLACES)],
         when="2021-06-03T12:00",
         timezone="UTC",
+        covers="2021-06-03",
         at_most=2,
         epsilon=1,
         dataset="city",

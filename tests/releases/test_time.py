@@ -10,7 +10,7 @@ import pytest
 from tests.faults.publishing import CAP, World
 from tests.releases.making import simulated
 
-from safeside.errors import BadQuestion
+from safeside.errors import BadFile, BadQuestion
 from safeside.ledger import open_ledger
 from safeside.ledger.witness import STATE_VARIABLE
 from safeside.releases import publication
@@ -74,6 +74,15 @@ def test_a_time_that_is_just_over_can_be_asked_about(world: World, asked: dict[s
     release = world.publish("counts", **{"max_places_per_person": 1, **asked})
     assert release.manifest["question"]["so_far"] is False
     verify(world.out, world.home / "key.pub")
+
+
+def test_of_a_day_that_is_not_over_the_part_that_has_passed_must_be_covered(world: World) -> None:
+    asked = {"when": DAY, "known_on": AFTERNOON, "so_far": True, "max_places_per_person": 1}
+    early = AFTERNOON - timedelta(minutes=1)
+    with pytest.raises(BadFile, match="declared to cover less") as caught:
+        world.publish("counts", **asked, covers=f"2021-06-03T00:00Z/{early.isoformat()}")
+    assert "--known-on" in caught.value.do
+    world.publish("counts", **asked, covers=f"2021-06-03T00:00Z/{AFTERNOON.isoformat()}")
 
 
 def test_what_is_said_of_a_day_that_is_not_over_says_so_everywhere(world: World) -> None:

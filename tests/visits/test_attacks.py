@@ -14,10 +14,10 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.visits.making import ENGINES
+from tests.visits.making import ENGINES, check_visits, count_visits
 
 from safeside.errors import BadFile, BadQuestion
-from safeside.visits import Manifest, VisitFormat, Window, check_visits, count_visits, read_places
+from safeside.visits import Manifest, VisitFormat, Window, read_places
 
 PLACES = read_places(["bar", "gym"])
 MORNING = Window.parse("2024-03-01T10:00Z/2024-03-01T10:30Z")

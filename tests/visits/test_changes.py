@@ -10,12 +10,12 @@ from typing import Any
 
 import polars as pl
 import pytest
-from tests.visits.making import DAY, places, table, write_csv, write_parquet
+from tests.visits.making import DAY, check_visits, count_visits, places, table, write_csv, write_parquet
 from tests.visits.plain import Stay
 
 from safeside.errors import BadFile
 from safeside.progress import quiet
-from safeside.visits import VisitFormat, check_visits, count_visits, read_places, whichfiles
+from safeside.visits import VisitFormat, read_places, whichfiles
 from safeside.visits import places as listing
 from safeside.visits.sources import open_paths
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.visits.making import DAY, PLACES
+from tests.visits.making import DAY, PLACES, check_visits, count_visits
 
 from safeside.errors import BadFile
-from safeside.visits import Doubt, VisitFormat, Window, check_visits, count_visits, read_places
+from safeside.visits import Doubt, VisitFormat, Window, read_places
 
 HEADER = "person,place,start,end\n"
 GOOD = "ana,bar,2024-03-03T10:00:00Z,2024-03-03T11:00:00Z\n"

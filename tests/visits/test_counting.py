@@ -8,11 +8,11 @@ from typing import ClassVar
 
 import polars as pl
 import pytest
-from tests.visits.making import DAY, NOON, PLACES, at, places, table, write_csv, write_parquet
+from tests.visits.making import DAY, NOON, PLACES, at, count_visits, places, table, write_csv, write_parquet
 from tests.visits.plain import Stay
 
 from safeside.errors import BadFile, BadNumber, BadQuestion
-from safeside.visits import Doubt, Manifest, VisitFormat, Window, count_visits, read_places
+from safeside.visits import Doubt, Manifest, VisitFormat, Window, read_places
 
 HOUR = timedelta(hours=1)
 TICK = timedelta(microseconds=1)

@@ -13,10 +13,10 @@ import shapely
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from tests.visits.making import DAY
+from tests.visits.making import DAY, check_visits, count_visits
 
 from safeside.errors import NoRoom
-from safeside.visits import VisitFormat, check_visits, count_visits, read_places
+from safeside.visits import VisitFormat, read_places
 from safeside.visits.covering import (
     _BLOCK,
     _REACH,

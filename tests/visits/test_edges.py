@@ -6,10 +6,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.visits.making import count_visits
 from tests.visits.test_attacks import MORNING, PLACES, at, bar, visits_in, written
 
 from safeside.errors import BadFile, BadQuestion
-from safeside.visits import Manifest, VisitFormat, Window, count_visits
+from safeside.visits import Manifest, VisitFormat, Window
 
 
 @pytest.mark.parametrize("second", ["60", "60.5"])

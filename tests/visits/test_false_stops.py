@@ -9,11 +9,11 @@ from typing import Any
 import pandas as pd
 import polars as pl
 import pytest
-from tests.visits.making import DAY, ENGINES, places, table, write_parquet
+from tests.visits.making import DAY, ENGINES, check_visits, count_visits, places, table, write_parquet
 from tests.visits.plain import Stay
 
 from safeside.errors import BadFile, BadQuestion, NoRoom
-from safeside.visits import Manifest, VisitFormat, check_visits, count_visits, read_places
+from safeside.visits import Manifest, VisitFormat, read_places
 
 HEADER = "person,place,start,end"
 ROW = "ana,bar,2024-03-03T10:00:00Z,2024-03-03T11:00:00Z"

@@ -11,11 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.visits.making import DAY, places, table
+from tests.visits.making import DAY, check_visits, count_visits, places, table
 from tests.visits.plain import Stay
 
 from safeside.errors import BadFile, BadQuestion
-from safeside.visits import VisitFormat, check_visits, count_visits
+from safeside.visits import VisitFormat
 from safeside.visits.footer import OldTimes, _Compact, old_times
 
 STAYS = [Stay("ana", "bar", DAY.start, DAY.end), Stay("ben", "gym", DAY.start, DAY.start)]

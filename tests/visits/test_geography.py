@@ -8,11 +8,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pyproj import Geod
-from tests.visits.making import DAY, NOON
+from tests.visits.making import DAY, NOON, check_visits, count_visits
 
 from safeside.errors import BadFile, BadQuestion, NoRoom
 from safeside.progress import quiet
-from safeside.visits import VisitFormat, check_visits, count_visits, read_places
+from safeside.visits import VisitFormat, read_places
 from safeside.visits.geography import assign
 
 EARTH = Geod(ellps="WGS84")

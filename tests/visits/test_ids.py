@@ -13,11 +13,20 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.visits.making import DAY, ENGINES, places, table, write_csv, write_parquet
+from tests.visits.making import (
+    DAY,
+    ENGINES,
+    check_visits,
+    count_visits,
+    places,
+    table,
+    write_csv,
+    write_parquet,
+)
 from tests.visits.plain import Stay
 
 from safeside.errors import BadFile, BadQuestion
-from safeside.visits import VisitFormat, check_visits, count_visits, read_places
+from safeside.visits import VisitFormat, read_places
 from safeside.visits.ids import (
     Fault,
     bytes_as_text,

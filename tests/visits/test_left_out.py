@@ -10,11 +10,22 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.visits.making import DAY, ENGINES, NOON, PLACES, places, table, write_csv, write_parquet
+from tests.visits.making import (
+    DAY,
+    ENGINES,
+    NOON,
+    PLACES,
+    check_visits,
+    count_visits,
+    places,
+    table,
+    write_csv,
+    write_parquet,
+)
 from tests.visits.plain import Stay, touches
 
 from safeside.errors import BadFile, BadQuestion
-from safeside.visits import Doubt, LeftOut, Manifest, VisitFormat, check_visits, count_visits, read_places
+from safeside.visits import Doubt, LeftOut, Manifest, VisitFormat, read_places
 
 HOMES = ("home", "office 7", "car", "her boat")
 ALL = Manifest(unlisted="100%")

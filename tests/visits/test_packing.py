@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.visits.making import DAY, NOON
+from tests.visits.making import DAY, NOON, count_visits
 
 from safeside.errors import BadFile
-from safeside.visits import Manifest, Places, Window, count_visits, packing, read_places, tally
+from safeside.visits import Manifest, Places, Window, packing, read_places, tally
 from safeside.visits.files import Opened
 
 PLACES = read_places([str(number) for number in range(8)])

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.visits import plain
-from tests.visits.making import DAY, PLACES, places, stays
+from tests.visits.making import DAY, PLACES, check_visits, count_visits, places, stays
 from tests.visits.plain import Stay
 
 from safeside.errors import BadFile, SafesideError
 from safeside.progress import quiet
-from safeside.visits import Doubt, Manifest, VisitFormat, check_visits, count_visits, csvfile, read_places
+from safeside.visits import Doubt, Manifest, VisitFormat, csvfile, read_places
 from safeside.visits.csvfile import inspect_text
 
 HEADER = ["note", "person", "place", "start", "end", "remark"]

@@ -12,13 +12,13 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.visits.making import DAY, NOON, PLACES, places, stays, table
+from tests.visits.making import DAY, NOON, PLACES, count_visits, places, stays, table
 from tests.visits.plain import Stay
 from tests.visits.test_statistics import as_written, columns, footer_of, written
 
 from safeside.errors import SafesideError
 from safeside.progress import quiet
-from safeside.visits import VisitFormat, Window, count_visits, ranges
+from safeside.visits import VisitFormat, Window, ranges
 from safeside.visits.sources import open_paths, open_visits
 
 KEY, OTHER = b"k" * 32, b"o" * 32

@@ -13,10 +13,10 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.visits.making import ENGINES, write_parquet
+from tests.visits.making import ENGINES, check_visits, count_visits, write_parquet
 
 from safeside.errors import BadFile, BadQuestion
-from safeside.visits import VisitFormat, Window, check_visits, count_visits, read_places
+from safeside.visits import VisitFormat, Window, read_places
 from safeside.visits.clocks import FloatEpoch
 
 PLACES = read_places(["bar", "gym"])

@@ -9,12 +9,22 @@ from typing import Any
 import polars as pl
 import pytest
 from tests.visits import plain
-from tests.visits.making import DAY, ENGINES, NOON, PLACES, places, table, write_parquet
+from tests.visits.making import (
+    DAY,
+    ENGINES,
+    NOON,
+    PLACES,
+    check_visits,
+    count_visits,
+    places,
+    table,
+    write_parquet,
+)
 from tests.visits.plain import Stay
 from tests.visits.test_checks import ALSO, FIXES, GOOD, RADIUS, listed, rows
 
 from safeside.errors import BadFile, BadQuestion
-from safeside.visits import Doubt, Manifest, VisitFormat, Window, check_visits, checking, count_visits, tally
+from safeside.visits import Doubt, Manifest, VisitFormat, Window, checking, tally
 
 
 def test_a_column_may_be_called_like_the_numbers_of_rows(tmp_path: Path) -> None:

@@ -13,11 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.visits import plain
-from tests.visits.making import DAY, PLACES, places, stays, table
+from tests.visits.making import DAY, PLACES, check_visits, count_visits, places, stays, table
 from tests.visits.plain import Stay
 
 from safeside.errors import BadFile
-from safeside.visits import check_visits, count_visits
 
 PEOPLE, ABSENT = 100, 41
 ABSENT_WRITTEN, NONE_WRITTEN = 2 * ABSENT, 0

@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.visits.making import DAY, NOON
+from tests.visits.making import DAY, NOON, count_visits
 
 from safeside.errors import BadFile, BadQuestion
-from safeside.visits import StayRule, VisitFormat, Window, count_visits, read_places
+from safeside.visits import StayRule, VisitFormat, Window, read_places
 
 PLACES = read_places(
     pl.DataFrame({"place": ["a", "b"], "latitude": [35.68, 35.70], "longitude": [139.76, 139.76]})

@@ -8,10 +8,10 @@ from typing import Any
 
 import polars as pl
 import pytest
-from tests.visits.making import ENGINES
+from tests.visits.making import ENGINES, check_visits, count_visits
 
 from safeside.errors import BadFile
-from safeside.visits import Manifest, VisitFormat, Window, check_visits, count_visits, read_places
+from safeside.visits import Manifest, VisitFormat, Window, read_places
 
 PLACES = read_places(["Bar", "gym"])
 LATER = Window.parse("2024-03-01T10:00Z/2024-03-01T11:00Z")

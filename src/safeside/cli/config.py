@@ -48,6 +48,7 @@ class Config:
     hold: str | None = None
     radius: int | float | None = None
     people_floor: int | None = None
+    covers: str | None = None
     expect_unlisted: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
 
@@ -72,6 +73,7 @@ _KINDS: Final[Mapping[str, tuple[type, ...]]] = {
     "hold": (str,),
     "radius": (int, float),
     "people_floor": (int,),
+    "covers": (str,),
     "expect_unlisted": (str,),
     "columns": (dict,),
 }
@@ -118,6 +120,7 @@ def _checked(data: dict[str, Any], path: Path) -> Config:
 _EXAMPLES: Final = {
     "radius": "50",
     "people_floor": "20",
+    "covers": '"visits-%Y-%m-%d.csv"',
     "expect_unlisted": '"60%"',
     "columns": '{ person = "id" }',
 }

@@ -98,6 +98,13 @@ TrustCoordinates = Annotated[
 ExpectFiles = Annotated[int | None, typer.Option(help="Declared number of files.", rich_help_panel=PANEL)]
 ExpectRows = Annotated[int | None, typer.Option(help="Declared number of rows.", rich_help_panel=PANEL)]
 ExpectPeople = Annotated[int | None, typer.Option(help="Declared number of people.", rich_help_panel=PANEL)]
+Covers = Annotated[
+    str | None,
+    typer.Option(
+        help="What the export covers: A/B, or how files are named: 'visits-%Y-%m-%d.csv'. Not published.",
+        rich_help_panel=PANEL,
+    ),
+]
 ExpectUnlisted = Annotated[
     str | None,
     typer.Option(
@@ -166,13 +173,16 @@ def manifest(
     expect_rows: ExpectRows = None,
     expect_people: ExpectPeople = None,
     expect_unlisted: ExpectUnlisted = None,
+    covers: Covers = None,
 ) -> Manifest:
     """What somebody who knows the data declares of them."""
+    config = read_config()
     return Manifest(
         files=expect_files,
         rows=expect_rows,
         people=expect_people,
-        unlisted=expect_unlisted or read_config().expect_unlisted,
+        covers=covers or config.covers,
+        unlisted=expect_unlisted or config.expect_unlisted,
     )
 
 

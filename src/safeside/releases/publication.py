@@ -310,6 +310,7 @@ class Publication:
                 manifest=self.sources.manifest,
                 key=self.ledger.fingerprint_key,
                 on_files=lambda files: self.ledger.read_files(reservation, files),
+                until=(self.known_on or reservation.time) if self.question.so_far else None,
                 confirm=confirm,
                 remember=usual_folder(),
                 progress=progress,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -159,6 +159,7 @@ def publish(
     hold: timedelta | str | None = None,
     radius: float | None = None,
     visit_format: VisitFormat | None = None,
+    covers: str | None = None,
     exclude_unknown_places: bool = False,
     allow_nobody: bool = False,
     manifest: Manifest | None = None,
@@ -177,16 +178,17 @@ def publish(
 
     Running it again with the same arguments, for instance after a crash, returns the same release and spends
     nothing more; the same question for another directory is refused unless it is asked `again`, and paid
-    again. `visit_format` declares everything about the visits at once, instead of the separate
-    arguments; `manifest` what is known of them and is not published. What is left out because its place is
-    not listed is shown to `confirm`. docs/releases.md has the order of the steps; docs/promise.md what is
-    promised.
+    again. `visit_format` declares everything about the visits at once, instead of the separate arguments;
+    `manifest` what is known of them and is not published, such as what the export `covers`. What is left out
+    because its place is not listed is shown to `confirm`. docs/releases.md has the order of the steps;
+    docs/promise.md what is promised.
     """
     given = locals()
     terms = Terms(**{one.name: given[one.name] for one in fields(Terms)})
     form = visit_format or VisitFormat(
         columns=columns or {}, time_format=time_format, timezone=timezone, hold=hold, radius=radius
     )
+    known = manifest or Manifest()
     with prepare(
         visits,
         places=places,
@@ -198,7 +200,7 @@ def publish(
         visit_format=form,
         exclude_unknown_places=exclude_unknown_places,
         allow_nobody=allow_nobody,
-        manifest=manifest,
+        manifest=known if covers is None else replace(known, covers=covers),
         key=key,
         known_on=known_on,
         supersedes=supersedes,

@@ -12,6 +12,7 @@ from safeside.progress import Progress, quiet
 from safeside.visits import counting
 from safeside.visits.covering import require_gaps
 from safeside.visits.engines import collect
+from safeside.visits.extent import coverage
 from safeside.visits.format import Manifest, VisitFormat
 from safeside.visits.format import Where as Form
 from safeside.visits.ids import people as all_people
@@ -61,6 +62,8 @@ def check_visits(
         else:
             found, left_out = _ask(source, places, window, exclude_unknown_places, known, progress)
             rows, people = counting.whole_input(source, known, progress)
+            if not any(finding.stops for finding in found):
+                found += coverage(source, window, known, progress)
         findings += [*found, *counting.disagreements(source, known, rows, people)]
         if left_out is not None:
             findings.append(left_out.finding(source.roles.columns["place"], whole_input=window is None))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from safeside.errors import BadQuestion, LimitBroken
 from safeside.progress import Progress, quiet
 from safeside.visits.covering import require_gaps
 from safeside.visits.engines import collect
+from safeside.visits.extent import coverage
 from safeside.visits.files import END_IT, Fingerprint
 from safeside.visits.format import Manifest, VisitFormat, When
 from safeside.visits.format import Where as Form
@@ -70,6 +71,7 @@ def count_visits(
     manifest: Manifest | None = None,
     key: bytes | None = None,
     on_files: Callable[[tuple[str, ...]], object] | None = None,
+    until: datetime | None = None,
     confirm: Confirm = unsaid,
     remember: Path | None = None,
     progress: Progress = quiet,
@@ -82,6 +84,7 @@ def count_visits(
     manifest expects. With a `key`, `on_files` is given the fingerprints of files that can be counted; with a
     folder to `remember` in as well, row groups that hold nothing of the window are read once, and not again
     while the bytes of their file are the same (`ranges.py`).
+    `until` is the moment up to which a window is asked about that was not over.
     """
     declared = fmt if fmt is not None else VisitFormat()
     known = manifest if manifest is not None else Manifest()
@@ -124,6 +127,7 @@ def count_visits(
             most = most_listed_places(source, places, window, progress)
         rows, people = whole_input(source, known, progress)
         stop_on(disagreements(source, known, rows, people))
+        stop_on(coverage(source, window, known, progress, until=until))
         if opened is not None and on_files is not None:
             on_files(opened.fingerprints)
         stop_on(too_many(most, limit, source, window), LimitBroken)

@@ -185,6 +185,8 @@ class Manifest:
     files: int | None = None
     rows: int | None = None
     people: int | None = None
+    covers: str | None = None
+    """What the input covers: an interval A/B, or how files are named (visits-%Y-%m-%d.csv)."""
     unlisted: str | None = None
     """How much of a window's rows may be at places that are not listed, and so left out: 60%."""
 

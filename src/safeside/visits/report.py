@@ -47,6 +47,7 @@ class Doubt(StrEnum):
     TWO_PLACES = "two places at once"
     TOO_MANY_PLACES = "too many places"
     NOBODY = "nobody in the window"
+    COVERAGE = "window not covered"
     ROWS = "rows"
     PEOPLE = "people"
 

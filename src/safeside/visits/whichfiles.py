@@ -14,6 +14,8 @@ from typing import Final, NoReturn
 from safeside.errors import BadFile, BadQuestion
 
 TEXT: Final = (".csv", ".tsv", ".txt")
+COVERS: Final = "covers.toml"
+"""Beside the visits it says what they cover (`extent`), and is none of them."""
 TABLE: Final = (".parquet", ".pq")
 _TICK: Final = 12_000_000
 _COARSE: Final = 2_000_000_000
@@ -141,7 +143,7 @@ def _inside(folder: Path) -> list[Path]:
         seen.add(here)
         known = [name for name in names if Path(name).suffix.lower() in TEXT + TABLE]
         found += [Path(root, name) for name in known]
-        others += [name for name in set(names).difference(known) if name[0] not in "._"]
+        others += [name for name in set(names).difference(known) if name[0] not in "._" and name != COVERS]
     if others:
         more = "" if len(others) == 1 else f" and {len(others) - 1:,} more"
         are, by = ("is", "its name") if len(others) == 1 else ("are", "their names")

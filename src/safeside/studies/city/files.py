@@ -1,4 +1,4 @@
-"""The city as two files: `visits.parquet`, written a block of people at a time, and `places.csv`."""
+"""The city as files: `visits.parquet`, made a block of people at a time; what it covers; `places.csv`."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from safeside.progress import Progress, quiet
 from safeside.studies.city.geography import REGIONS
 from safeside.studies.city.people import BLOCK, DAY, FIRST_DAY, ZONE, City, Stays
 from safeside.studies.city.venues import KINDS, Venues, found
+from safeside.visits.whichfiles import COVERS
 
 _MINUTE: Final = 60_000_000
 _TIME: Final = pl.Datetime("us", "Asia/Tokyo")
@@ -64,21 +65,22 @@ def generate(
             "A city has at most two thousand million people and a million places.", "Ask for fewer."
         )
     files = CityFiles(visits=directory / "visits.parquet", places=directory / "places.csv", city=city, rows=0)
-    with _both_or_none(files, overwrite) as (visits_path, places_path):
+    with _all_or_none(files, overwrite) as (visits_path, places_path, covers_path):
+        covers_path.write_text(f'covers = "{FIRST_DAY}T00:00+09:00/P{city.days}D"\n', encoding="utf-8")
         _places(city.venues, integer_ids).write_csv(places_path)
         rows = _write_visits(city, visits_path, homes=homes, integer_ids=integer_ids, progress=progress)
     return CityFiles(visits=files.visits, places=files.places, city=city, rows=rows)
 
 
 @contextmanager
-def _both_or_none(files: CityFiles, overwrite: bool) -> Iterator[tuple[Path, Path]]:
-    finals = (files.visits, files.places)
+def _all_or_none(files: CityFiles, overwrite: bool) -> Iterator[tuple[Path, ...]]:
+    finals = (files.visits, files.places, files.visits.with_name(COVERS))
     for path in finals:
         if path.exists() and not overwrite:
             raise CannotWrite(
                 f"{path} exists already.", "Choose another directory, or add --overwrite to replace the city."
             )
-    partial = (files.visits.with_suffix(".partial"), files.places.with_suffix(".partial"))
+    partial = tuple(path.with_suffix(".partial") for path in finals)
     try:
         files.visits.parent.mkdir(parents=True, exist_ok=True)
         try:
