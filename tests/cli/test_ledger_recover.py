@@ -155,3 +155,18 @@ def test_releases_of_a_ledger_that_is_kept_elsewhere_stop_nothing(
     monkeypatch.chdir(world.home)
     (world.home / "safeside.toml").write_text('key = "key"\n')
     create("second.db")
+
+
+def test_verify_names_a_witness_that_was_rolled_back_or_deleted(here: Path, state: Path) -> None:
+    run("ledger", "create", "--dataset", "visits", "--epsilon", "10", "--ledger", "l.db")
+    spend("l.db")
+    assert read("ledger", "verify", "--ledger", "l.db")["witnesses_lack_from"] == {}
+    beside, elsewhere = Path("l.db.witness"), next(state.glob("*.witness"))
+    beside.unlink()
+    lines = elsewhere.read_text().splitlines(keepends=True)
+    elsewhere.write_text("".join(one for one in lines if not one.startswith("event 4 ")))
+    lacking = {str(beside): 1, str(elsewhere): 4}
+    assert read("ledger", "verify", "--ledger", "l.db")["witnesses_lack_from"] == lacking
+    assert f'The witness "{elsewhere}" does not hold event 4' in run("ledger", "verify", "--ledger", "l.db")
+    run("ledger", "create", "--dataset", "more", "--epsilon", "1", "--ledger", "l.db")
+    assert read("ledger", "verify", "--ledger", "l.db")["witnesses_lack_from"] == {}

@@ -24,7 +24,19 @@ AMOUNTS = st.sampled_from([Fraction(1, 4), Fraction(1, 2), Fraction(1)])
 Move = tuple[str, str, str, Fraction, int]
 MOVES = st.tuples(
     st.sampled_from(
-        ["dataset", "reserve", "sparse", "resume", "commit", "return", "refuse", "withdraw", "link", "again"]
+        [
+            "dataset",
+            "reserve",
+            "sparse",
+            "resume",
+            "commit",
+            "return",
+            "refuse",
+            "stop",
+            "withdraw",
+            "link",
+            "again",
+        ]
     ),
     st.sampled_from(DATASETS),
     REQUESTS,
@@ -57,6 +69,8 @@ def happening(state: State, move: Move) -> Happening:
                 epsilon=4 * epsilon,
                 delta=Fraction(0),
                 balance="private",
+                max_places_per_person=None,
+                people=None,
             )
         case "reserve" | "sparse":
             return events.Reserved(**charge)
@@ -64,6 +78,8 @@ def happening(state: State, move: Move) -> Happening:
             return events.Recharged(**charge, manifest=f"d{number}")
         case "resume":
             return events.Resumed(request=request, reservation=digest)
+        case "stop":
+            return events.Stopped(request=request, reservation=digest)
         case "commit":
             sparse = known is not None and known.cost.each is not None
             return events.Committed(

@@ -133,13 +133,17 @@ def verify(ledger: Where = None, json: AsJson = False) -> None:
     try:
         with open_ledger(_url(ledger, read_config())) as book:
             number = book.verify()
-            head, forgotten = book.head, book.forgotten()
+            head, forgotten, untold = book.head, book.forgotten(), book.untold()
     except LedgerTampered as error:
         raise typer.Exit(_violation(error, json=json)) from None
     if json:
-        print_json({"intact": not forgotten, "events": number, "head": head.digest, "forgotten": forgotten})
+        lacking = {str(path): first for path, first in untold.items()}
+        said = {"intact": not forgotten, "events": number, "head": head.digest, "forgotten": forgotten}
+        print_json({**said, "witnesses_lack_from": lacking})
     else:
         out.print(f"{number:,} events, each follows the one before. Head: {head.digest}", markup=False)
+        for path, first in untold.items():
+            out.print(line(text.untold(path, first)))
     if forgotten:
         if not json:
             out.print(text.forgotten(forgotten), markup=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from rich.table import Table
@@ -130,6 +131,14 @@ def forgotten(number: int) -> str:
     return (
         f"This ledger has forgotten {number:,} {events_} that it once held. Nothing can be published until "
         "`safeside ledger recover` was run."
+    )
+
+
+def untold(path: Path, first: int) -> str:
+    """A witness that lags behind: no fault by itself, and worth a look where only this machine writes."""
+    return (
+        f'The witness "{path}" does not hold event {first:,} or what follows it: another machine, a process '
+        "that was killed, or something other than safeside wrote it. The next event completes it."
     )
 
 

@@ -79,6 +79,11 @@ class Chain:
         """Events that were stored once and are not on this chain, oldest first."""
         return sorted(self._lost.values(), key=lambda line: (line.head.number, line.head.digest))
 
+    def untold(self) -> dict[Path, int]:
+        """The first event of this chain that a witness does not hold, for each that lacks one."""
+        with self.reading() as (state, _):
+            return {one.path: one.number + 1 for one in self._witnesses if one.number < state.head.number}
+
     def find_document(self, digest: str) -> str | None:
         """A document that the database has lost, from a witness."""
         for witness in (*self._witnesses, *self._given):

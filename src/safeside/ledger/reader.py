@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from datetime import datetime
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -149,6 +150,10 @@ class Reader:
         """How many events a witness holds and this ledger does not; while there are any, none is added."""
         with self._state():
             return len(self._chain.lost())
+
+    def untold(self) -> dict[Path, int]:
+        """Witnesses that lack events, and the first that each lacks; the next event completes them."""
+        return self._chain.untold()
 
     def verify(self) -> int:
         """Check every event from the beginning; the number of events, or LedgerTampered."""
