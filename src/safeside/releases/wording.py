@@ -107,8 +107,8 @@ def error_side(manifest: Manifest) -> list[str]:
     sentences = [
         f'"{thresholds(question)}" is certain: it is never said of a place where more people, known at the '
         "moment named, were counted.",
-        f'"{CANNOT_SAY}" is no warning: such a place may have had many, few or none. Noise is added so that '
-        "nobody can be singled out, and it can only make a quiet place unclear, never a busy one quiet.",
+        f'"{CANNOT_SAY}" is no warning: such a place may have had many, few or none. Noise is added to '
+        "protect the people counted, and it can only make a quiet place unclear, never a busy one quiet.",
     ]
     if mechanism["alarms"] is not None:
         sentences.append(
