@@ -55,6 +55,21 @@ def test_both_commands_know_every_declaration(command: str) -> None:
     known = typer.main.get_command(build()).commands[command].params
     declared = {name for option in known for name in option.opts}
     assert {"--trust-ids", "--trust-times", "--trust-places", "--trust-coordinates"} <= declared
+    assert "--no-quotes" in declared
+
+
+def test_text_that_knows_no_quotes_is_read_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "places.csv").write_text("place\nbar\n")
+    times = "2024-03-03T10:00:00Z\t2024-03-03T11:00:00Z"
+    (tmp_path / "visits.tsv").write_text(
+        f'person\tplace\tstart\tend\tstate\tnote\nana\tbar\t{times}\tOhio\t5" pipe\n'
+    )
+    files = [str(tmp_path / "visits.tsv"), "--places", str(tmp_path / "places.csv"), "--separator", "tab"]
+    stopped = CliRunner().invoke(build(), ["check", *files, "--columns", "state="])
+    assert stopped.exit_code == 1
+    assert "--no-quotes" in stopped.output
+    done = CliRunner().invoke(build(), ["check", *files, "--columns", "state=", "--no-quotes"])
+    assert done.exit_code == 0, done.output
 
 
 def test_what_is_trusted_is_said(tmp_path: Path) -> None:
