@@ -334,6 +334,12 @@ SAID: Said = {
         " first at places.csv line 2.",
         "Take the line breaks out of the list of places, or look for a stray quote.",
     ),
+    "a stray quote in a list": (
+        listed('place,name\nbar,5" pipe\n'),
+        BadFile,
+        "A quote where none can stand, or one that is never closed; first at places.csv line 2.",
+        "Export the list again with every quote inside a field doubled.",
+    ),
     "a list of no places": (
         listed("place,name\n"),
         BadFile,

@@ -148,6 +148,7 @@ def of_a_list(findings: Iterable[Finding]) -> Iterator[Finding]:
     """
     instead = {
         Doubt.NO_ROWS: "List the places that are to be answered.",
+        Doubt.QUOTES: "Export the list again with every quote inside a field doubled.",
         Doubt.LINE_BREAK: "Take the line breaks out of the list of places, or look for a stray quote.",
     }
     for finding in findings:
