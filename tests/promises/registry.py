@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from tests.promises import every
+
 _NEVER_WRONG: Final = (
     "tests/property/test_zero_tolerance.py::test_ageo_is_never_on_the_wrong_side",
     "tests/property/test_zero_tolerance.py::test_quiet_is_never_wrong",
@@ -56,7 +58,7 @@ _REBUILT: Final = (
     "tests/ledger/test_rebuild.py::test_a_ledger_that_is_gone_is_made_anew_from_its_witness",
 )
 
-CHECKED: Final[dict[str, tuple[str, ...]]] = {
+CHECKED: Final[dict[str, tuple[str, ...]]] = every.CHECKED | {
     # What answers say
     "is certain: it is never said of a place where more people": _NEVER_WRONG,
     "never a busy one quiet": _NEVER_WRONG,
@@ -235,7 +237,7 @@ CHECKED: Final[dict[str, tuple[str, ...]]] = {
     ),
 }
 
-NO_PROMISE: Final[dict[str, str]] = {
+NO_PROMISE: Final[dict[str, str]] = every.NO_PROMISE | {
     "Ordinary differential privacy cannot help": "says what another definition cannot do",
     "can say next to nothing for certain": "describes a figure; the studies' tests recompute it",
     "--guarantee dp": "the name of an option",
