@@ -141,10 +141,24 @@ CHECKED: Final[dict[str, tuple[str, ...]]] = {
     ),
     "leaves such visits out instead, and every answer then says so": _EXCLUDED,
     "Every choice of these that you make is a sentence in the answer": _SAID,
+    "The interval holds every visit that touches it": (
+        "tests/visits/test_counting.py::test_a_stay_counts_in_every_interval_it_touches",
+    ),
+    "what the question needs, never the last moment in the data": (
+        "tests/visits/test_extent.py::test_an_export_that_was_cut_at_noon_is_not_the_whole_day",
+    ),
+    ", in every answer": (
+        *_SAID,
+        "tests/releases/test_claims.py::test_every_kind_of_release_that_is_really_published_verifies",
+    ),
+    "a sentence in every answer": (*_SAID, *_EXCLUDED, *_STAYS),
+    "never left out: a stop, with line and reason": ("tests/visits/test_checks.py::test_what_trips_a_check",),
     "looks at all of every row": ("tests/visits/test_checks.py::test_what_trips_a_check",),
 }
 
 NO_PROMISE: Final[dict[str, str]] = {
+    "Every way a row can be left out": "leads to a list, whose rows have their entries",
+    "something in it is missing, cannot be read or looks wrong": "names a kind of row",
     "A record is everything known of one person": "a definition",
     "exactly as counted, after every declared exclusion": "a definition",
     "Every definition on this page is the same sentence": "introduces a definition",
