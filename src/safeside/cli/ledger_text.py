@@ -206,8 +206,8 @@ def recovery_lines(found: Recovery, rebuilt: Rebuilt | None = None) -> Iterator[
         if rebuilt.aside is not None:
             yield f"What was there is kept as {rebuilt.aside}."
         yield (
-            "A draw that had not appeared by then cannot be finished, because its key was in the database "
-            "alone: it stays charged. If another machine has used this ledger since, run the same command "
+            "A draw that was committed and had not appeared cannot be finished, because its key was in the "
+            "database alone: it stays charged. If another machine has used this ledger, run the same command "
             "there, or here with --witness and its witness."
         )
     if found.clock_set:

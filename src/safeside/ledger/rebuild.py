@@ -2,7 +2,7 @@
 
 What is still there is kept under another name, never deleted, and its rows are used where they fit: each
 event names the digest of the one before, so a row can fill a gap and cannot take the place of another. The
-keys of draws are in the database alone: a draw that was not published by then stays charged, unfinished.
+keys of draws are in the database alone: what was committed and had not appeared stays charged, unfinished.
 """
 
 from __future__ import annotations
