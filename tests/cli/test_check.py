@@ -126,6 +126,8 @@ def test_places_that_look_listed_are_shown_beside_the_listed_one(folder: Path) -
     code, said = run("visits.csv", "--places", "places.csv", *COLUMNS, "--exclude-unknown-places")
     assert code == 1
     assert "'fsq-Gym 1' looks like 'gym-1', which is listed." in said
+    assert "Write places as the list does, and look again." in said
+    assert "--expect-unlisted" not in said
 
 
 def test_a_file_that_cannot_be_read_at_all(folder: Path) -> None:

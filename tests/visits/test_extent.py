@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.visits.making import DAY, ENGINES, NOON, places, table, write_csv, write_parquet
 from tests.visits.plain import Stay
@@ -134,6 +134,7 @@ def test_dates_show_what_is_covered_by_the_days_beside_it(engine: str) -> None:
             stopped(on(*days), window, TOKYO)
 
 
+@settings(max_examples=30)
 @given(st.lists(st.integers(-60, 60), min_size=1, max_size=6))
 def test_every_engine_sees_the_same(hours: list[int]) -> None:
     starts = [DAY.start + hour * HOUR for hour in hours]

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.visits.making import (
     DAY,
@@ -85,6 +85,7 @@ def test_numbers_are_counted_as_other_identifiers_are(person: Any, place: Any, h
     assert numbers(counted.left_out) == (10, 60, 7, 2)
 
 
+@settings(max_examples=30)
 @given(
     st.lists(
         st.builds(

@@ -61,18 +61,18 @@ class LeftOut:
     def finding(self, column: str, *, whole_input: bool = False) -> Finding:
         """The same for a report: it stops the work where it is more than was expected of a window."""
         stops = self.too_many and not whole_input
-        share = -(-100 * self.rows // self.of_rows) if self.of_rows else 0
-        declare = f"declare how much of the rows may be left out (--expect-unlisted {share}%)"
-        return Finding(
-            doubt=Doubt.LEFT_OUT,
-            column=column,
-            reason=f"{self.sentence()}{f', more than {_percent(100 * self.most)}' if stops else ''}",
-            do=f"If these are homes and other places that are not asked about, {declare}; otherwise write "
-            "places as the list does."
-            if stops
-            else "Nothing, if these are homes and other places that are not asked about.",
-            stops=stops,
-        )
+        do = "Nothing, if these are homes and other places that are not asked about."
+        if stops:
+            share = -(-100 * self.rows // self.of_rows)
+            do = (
+                "If these are homes and other places that are not asked about, declare how much of the rows "
+                f"may be left out (--expect-unlisted {share}%); otherwise write places as the list does."
+            )
+        if self.resembling:
+            do = "Write places as the list does, and look again."
+        more = f", more than {_percent(100 * self.most)}" if stops else ""
+        reason = f"{self.sentence()}{more}"
+        return Finding(doubt=Doubt.LEFT_OUT, column=column, reason=reason, do=do, stops=stops)
 
 
 Confirm = Callable[[LeftOut], bool]
