@@ -32,7 +32,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "sparse": {"when": "2021-06-03T00:00:00+00:00/P1D", "max_alarms": 60, "order": "random"},
 }
 LEDGER_STEPS = [
-    steps.of(kind, step) for kind in ("reserve", "commit", "return") for step in steps.OF_AN_EVENT
+    steps.of(kind, step) for kind in ("reserve", "read", "commit", "return") for step in steps.OF_AN_EVENT
 ]
 
 

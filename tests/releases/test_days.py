@@ -188,3 +188,13 @@ def test_with_no_end_of_silence_a_day_that_is_not_charged_would_decide(
     assert stayed(both, between, silent, times) == 1
     assert stayed((None, "at"), between, silent, times) == 0, "the first of June decides about the third"
     assert stayed(both, between, FOUND, times) == 0
+
+
+def test_a_date_in_another_time_zone_is_charged_to_every_day_it_may_have_been(world: World) -> None:
+    """A date counts at every moment of its day in Tokyo, which is part of two days in London."""
+    morning = Window.parse("2021-06-03T05:00:00+09:00")
+    with open_ledger(world.home / "ledger.db") as ledger:
+        ledger.create_dataset("tokyo", "person-day", CAP, timezone="Asia/Tokyo")
+        dated = VisitFormat(timezone="Asia/Tokyo")
+        assert charged_periods(ledger, "days", morning, dated) == (BEFORE.isoformat(), TODAY.isoformat())
+        assert charged_periods(ledger, "tokyo", morning, dated) == (TODAY.isoformat(),)

@@ -17,6 +17,7 @@ from safeside.errors import BadQuestion
 from safeside.ledger import Ledger
 from safeside.ledger.periods import word
 from safeside.visits import VisitFormat, Window
+from safeside.visits.window import local_midnight
 
 _TICK: Final = timedelta(microseconds=1)
 """Windows are told to the microsecond."""
@@ -31,7 +32,13 @@ def looked_at(window: Window, declared: VisitFormat) -> tuple[datetime, datetime
 
 def charged_periods(ledger: Ledger, dataset: str, window: Window, declared: VisitFormat) -> tuple[str, ...]:
     """Every day or week that is looked at; refused where the sentence about one of them would be false."""
-    periods = ledger.periods(dataset, *looked_at(window, declared))
+    start, end = looked_at(window, declared)
+    if declared.local is not None and declared.held is None and declared.at_least is None:
+        # The visits may be dates, each of which stands for a whole day of the visits' own time zone.
+        start = local_midnight(start.astimezone(declared.local).date(), declared.local)
+        last = (end - _TICK).astimezone(declared.local).date()
+        end = local_midnight(last + timedelta(days=1), declared.local)
+    periods = ledger.periods(dataset, start, end)
     if window.instant and declared.held is not None and len(periods) > 1:
         period = word(ledger.dataset(dataset).unit)
         raise BadQuestion(
