@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 from tests.spark import Cluster
+from tests.visits.making import count_visits
 from tests.visits.test_real_times import BERLIN, HALF, NIGHT, NOON, PLACES, bar, floats
 
 from safeside.errors import BadFile
-from safeside.visits import VisitFormat, Window, count_visits
+from safeside.visits import VisitFormat, Window
 
 pytestmark = pytest.mark.xdist_group("spark")
 
