@@ -18,7 +18,7 @@ from .releases.publish import publish
 from .releases.release import Release
 from .releases.simulate import simulate
 from .releases.verify import verify
-from .visits import VisitFormat, Window, check_visits, count_visits, read_places
+from .visits import Manifest, VisitFormat, Window, check_visits, count_visits, read_places
 
 __version__: str
 
@@ -30,6 +30,7 @@ __all__ = [
     "Laplace",
     "Ledger",
     "Mangat",
+    "Manifest",
     "Neighbours",
     "OptimalDecision",
     "PaddedGeo",

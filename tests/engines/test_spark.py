@@ -25,6 +25,7 @@ from tests.spark import Cluster
 from tests.visits import making, plain
 from tests.visits.making import count_visits
 
+from safeside import visits as visits_room
 from safeside.errors import BadFile, BadQuestion
 from safeside.mechanisms.additive import AGeo
 from safeside.noise.entropy import Entropy, simulated_entropy
@@ -316,3 +317,18 @@ def test_spark_counts_what_is_left_out_among_thousands_of_listed_places(cluster:
     assert counted.left_out is not None
     assert (counted.left_out.rows, counted.left_out.of_rows, counted.left_out.people) == (10, 50, 3)
     assert counted.left_out.examples == ("home",)
+
+
+def test_spark_does_not_count_a_day_that_the_rows_do_not_show_to_be_covered(cluster: Cluster) -> None:
+    hour = timedelta(hours=1)
+    starts = [DAY.start - 2 * hour, DAY.start + 3 * hour, DAY.start + 11 * hour]
+    listed = read_places(["a"])
+
+    def frame(*begun: datetime) -> DataFrame:
+        rows = [(f"p{n}", "a", at, at + hour) for n, at in enumerate(begun)]
+        return cluster.session.createDataFrame(rows, _SCHEMA)
+
+    with pytest.raises(BadFile, match="no row lies wholly after it within a day"):
+        visits_room.count_visits(frame(*starts), listed, DAY)
+    counted = visits_room.count_visits(frame(*starts, DAY.end), listed, DAY)
+    assert counted.values.tolist() == [2]
