@@ -114,7 +114,7 @@ def test_what_was_begun_before_the_end_is_finished_after_it(
             return end + timedelta(days=1)
 
     def stop(name: str) -> None:
-        if name == publication.STAGED:
+        if name == publication.SEALED:
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
