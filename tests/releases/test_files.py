@@ -129,7 +129,7 @@ def test_a_file_with_wrong_rows_is_bound_to_nothing(two: World) -> None:
 def test_a_dataframe_has_no_file_and_is_not_compared(two: World) -> None:
     """What is known of it is its counts, and those may agree by chance; docs/known-limits.md says so."""
     table = pl.read_parquet(two.home / "visits.parquet")
-    publish_from(two, table, "city", "first")
+    publish_from(two, table, "city", "first", covers="2021-06-03T00:00Z/2021-06-04T00:00Z")
     shifted = table.with_columns(pl.col("start", "end") + timedelta(minutes=1))
-    publish_from(two, shifted, "town", "second")
+    publish_from(two, shifted, "town", "second", covers="2021-06-03T00:00Z/2021-06-04T00:00Z")
     assert "read" not in said(two)
