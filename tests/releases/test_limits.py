@@ -11,7 +11,8 @@ from tests.faults.publishing import CAP, World
 from tests.releases.worlds import BAD, LIMITS, nothing_published, remaining, spoil, world
 
 from safeside.errors import BadFile, BadQuestion, LedgerError, LimitBroken
-from safeside.ledger import Ledger, open_ledger
+from safeside.ledger import Ledger, open_ledger, steps
+from safeside.releases import publication
 from safeside.visits import StayRule, VisitFormat
 
 __all__ = ["world"]
@@ -146,6 +147,46 @@ def test_a_linked_dataset_is_closed_for_that_time_too_and_no_other(limited: Worl
         limited.publish("counts", dataset="other")
     with pytest.raises(BadFile, match='belongs to "three"'):
         limited.publish("counts", dataset="city")
+
+
+def sparse(limited: World) -> Any:
+    """A question that no limit can stop, about the day that another one stops at."""
+    out = limited.home / "releases" / "sparse"
+    asked = {"when": DAY, "dataset": "three", "out": out, "request_id": "sparse"}
+    return limited.publish("sparse", **asked)
+
+
+@pytest.mark.parametrize("step", [publication.RESERVED, publication.SEALED])
+def test_a_request_that_was_paid_before_a_stop_does_not_go_on_past_it(
+    limited: World, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    good = (limited.home / "visits.parquet").read_bytes()
+
+    def stop_meanwhile(name: str) -> None:
+        if name == step:
+            monkeypatch.setattr(steps, "reached", lambda _: None)
+            broken(limited)
+            if step == publication.RESERVED:
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr(steps, "reached", stop_meanwhile)
+    with pytest.raises((LedgerError, KeyboardInterrupt)):
+        sparse(limited)
+    for _ in range(2):
+        with pytest.raises(LedgerError, match="stays closed"):
+            sparse(limited)
+    assert not (limited.home / "releases" / "sparse").exists()
+    (limited.home / "visits.parquet").write_bytes(good)
+    assert limited.publish("counts", when=DAY, dataset="three", request_id="monday")
+    assert sparse(limited), "what stopped has been answered: the rest is a matter of what was paid"
+    with opened(limited) as ledger:
+        ledger.verify()
+
+
+def test_a_release_that_stands_is_found_again_though_another_about_its_time_stopped(limited: World) -> None:
+    release = sparse(limited)
+    broken(limited)
+    assert sparse(limited).digest == release.digest
 
 
 def test_rows_that_were_wrong_are_repaired_and_the_same_request_goes_on_for_nothing(limited: World) -> None:

@@ -131,6 +131,7 @@ class Ledger(Reader):
             known = state.reservations.get(request_id)
             if known is not None:
                 require_same(known, dataset, stored, cost)
+                require_open(state, dataset, request_id, stored)
                 # Whoever made it must know, before it returns the money, that somebody else may have drawn.
                 joined = events.Resumed(request=request_id, reservation=known.digest)
                 return Decision(happenings=(joined,)) if state.endable(known) else Decision()
@@ -194,6 +195,8 @@ class Ledger(Reader):
         def decide(state: State) -> Decision:
             known = find_reservation(state, reservation, self.where)
             if known.stage is Stage.RESERVED:
+                # Another run may have stopped at a limit while this one was drawing.
+                require_open(state, known.dataset, known.request, known.question)
                 return Decision(happenings=(what,), draws={} if draw is None else {known.digest: draw})
             if known.manifest == manifest_digest:
                 return Decision()

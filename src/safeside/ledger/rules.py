@@ -21,7 +21,7 @@ from safeside.errors import (
 )
 from safeside.exact import show
 from safeside.ledger import events
-from safeside.ledger.account import Dataset, Reservation
+from safeside.ledger.account import Dataset, Reservation, Stage
 from safeside.ledger.chain import Decision
 from safeside.ledger.money import Cost
 from safeside.ledger.periods import check_periods, word, zone
@@ -51,7 +51,11 @@ def require_open(state: State, dataset: str, request: str, question: Mapping[str
 
     Whatever passes after such a stop, another value, another method or a part of the time, tells outsiders
     what the stopped one met (THEORY section 8). The same request may be run again once rows are repaired.
+    This is asked again of a request that was paid for before the stop: it must not go on past it either.
     """
+    own = state.reservations.get(request)
+    if own is not None and (own.stopped or own.stage is not Stage.RESERVED):
+        return
     start, end = _span(question)
     for one in state.reservations.values():
         first, last = _span(one.question)

@@ -202,6 +202,7 @@ class Publication:
         with self.staging.turn():
             self._require_room()
             self.require_time()
+            self.ledger.require_open(self.dataset.name, self.request, self.recorded)
             again.require_new(None if self.again else self.earlier)
             reservation = self.ledger.reserve(self.dataset.name, self.request, self.recorded, self.cost)
             steps.reached(RESERVED)
