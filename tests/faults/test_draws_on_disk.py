@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
+import polars as pl
 import pytest
 from tests.faults.publishing import CAP, World, killed_at
 from tests.faults.snapshots import Snapshots
@@ -56,6 +58,36 @@ def test_twelve_kills_after_the_draw_leave_nothing_that_can_be_read(world: World
     assert (world.out / "release.json").read_bytes() in snapshots.readable(paid(world))
     assert release.digest == load(world.out).digest
     assert [one.name for one in world.out.parent.iterdir()] == ["noon"]
+
+
+@pytest.mark.parametrize("kind", ["counts", "sparse"])
+def test_the_length_of_an_encrypted_draw_says_nothing_of_the_draw(
+    world: World, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = pl.read_parquet(world.home / "visits.parquet")
+    crowds = [rows.with_columns(person=rows["person"] + f"-{at}") for at in range(300)]
+    sizes = set()
+    for crowd in (1, 300):
+        pl.concat(crowds[:crowd]).write_parquet(world.home / "visits.parquet")
+        for _ in range(3):
+            with monkeypatch.context() as patch:
+                patch.setattr(steps, "reached", stop_at(publication.SEALED))
+                with pytest.raises(KeyboardInterrupt):
+                    world.publish(kind)
+        sizes |= {one.stat().st_size for one in world.sealed()}
+    assert len(world.sealed()) == 6
+    assert len(sizes) == 1
+    release = world.publish(kind)
+    drawn = sum(one.stat().st_size for one in release.directory.iterdir())
+    assert drawn < next(iter(sizes)), "and what is drawn fits in it"
+
+
+def stop_at(step: str) -> Callable[[str], None]:
+    def reached(name: str) -> None:
+        if name == step:
+            raise KeyboardInterrupt
+
+    return reached
 
 
 @pytest.mark.parametrize("kind", ["counts", "sparse"])

@@ -27,10 +27,12 @@ CLEARED: Final = "publish: the encrypted draw is deleted"
 FORGOTTEN: Final = "publish: its key is deleted"
 
 
-def seal_into(sealed: BinaryIO, path: Path, files: Mapping[str, bytes], reservation: Reservation) -> Draw:
+def seal_into(
+    sealed: BinaryIO, path: Path, files: Mapping[str, bytes], reservation: Reservation, room: int
+) -> Draw:
     """Everything that was drawn on the disk, under a key that is nowhere but in what this returns."""
     key = new_key()
-    data = seal(files, key, bound_to(reservation))
+    data = seal(files, key, bound_to(reservation), room)
     with durable.writing(path):
         sealed.write(data)
         sealed.flush()

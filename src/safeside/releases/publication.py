@@ -33,6 +33,7 @@ from safeside.errors import (
     StoreUnavailable,
 )
 from safeside.ledger import Dataset, Ledger, Reservation, Stage, steps
+from safeside.ledger.events import canonical
 from safeside.ledger.money import Cost
 from safeside.ledger.rules import LOOKED_AT
 from safeside.mechanisms.counts import people_counts
@@ -58,6 +59,7 @@ from safeside.releases.looked_at import charged_periods, looked_at
 from safeside.releases.preview import Preview, preview
 from safeside.releases.question import Question, require_time
 from safeside.releases.release import Release, hold, load
+from safeside.releases.sealing import room
 from safeside.releases.signing import PrivateKey
 from safeside.releases.staging import FLUSHED, MADE, PLACED, Staging
 from safeside.visits import Counts, Manifest, VisitFormat, count_visits
@@ -271,7 +273,7 @@ class Publication:
             check_contents(release)
             check_claims(release)
             steps.reached(COMPOSED)
-            draw = seal_into(sealed, path, files, reservation)
+            draw = seal_into(sealed, path, files, reservation, self._room(setting))
         steps.reached(SEALED)
         try:
             return self.ledger.commit(
@@ -284,6 +286,12 @@ class Publication:
             ), files
         except RequestConflict:
             return self.ledger.reservation(self.request) or reservation, None
+
+    def _room(self, setting: Setting) -> int:
+        """How large an encrypted draw is, from what was known before it was drawn."""
+        places = self.question.places
+        known = (self.recorded, self.basemap, setting.published, setting.promise)
+        return room(len(places), places.table.write_csv(), *map(canonical, known))
 
     def _paid(self, reservation: Reservation) -> dict[str, Any]:
         """What the release says of its payment; nothing of it depends on other releases or on the data."""

@@ -4,7 +4,8 @@ The key is made in memory. The ledger stores it in the very transaction that com
 it once the release has appeared. So a process that dies before the commit leaves bytes that nobody can ever
 read, and a retry may draw again; one that dies after it leaves a draw that this ledger alone can open. The
 encryption is authenticated and bound to the reservation: bytes that open were sealed by whoever held the key,
-for this very question, and by nobody else.
+for this very question, and by nobody else. It is as long as public knowledge says: the length of what was
+drawn depends on the draw, and anybody who may list a directory sees the length of a file.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ from safeside.ledger.events import canonical, digest
 _KEY_BITS: Final = 256
 _NONCE: Final = bytes(12)
 """A key seals once, so one nonce is enough."""
+_FIXED: Final = 1 << 18
+_EACH_PLACE: Final = 512
+_COPIES: Final = 8
 
 
 def new_key() -> bytes:
@@ -45,10 +49,19 @@ def bound_to(reservation: Reservation) -> bytes:
     ).encode()
 
 
-def seal(files: Mapping[str, bytes], key: bytes, bound: bytes) -> bytes:
-    """All files in one piece that only the key opens."""
+def room(places: int, *public: str) -> int:
+    """Bytes that every draw for so many places fits in; `public` is what a release says besides.
+
+    It is generous: each public text may stand in several files, and a place has an answer in each.
+    """
+    return _FIXED + _EACH_PLACE * places + _COPIES * sum(len(text.encode()) for text in public)
+
+
+def seal(files: Mapping[str, bytes], key: bytes, bound: bytes, room: int) -> bytes:
+    """All files in one piece that only the key opens, of the length `room` or a multiple of it."""
     sizes = json.dumps([[name, len(data)] for name, data in files.items()])
-    return AESGCM(key).encrypt(_NONCE, b"\n".join((sizes.encode(), b"".join(files.values()))), bound)
+    content = b"\n".join((sizes.encode(), b"".join(files.values())))
+    return AESGCM(key).encrypt(_NONCE, content.ljust(-(-len(content) // room) * room, b"\0"), bound)
 
 
 def unseal(data: bytes, key: bytes, bound: bytes) -> dict[str, bytes] | None:
