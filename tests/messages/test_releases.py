@@ -286,9 +286,15 @@ def test_ledgers_that_do_not_know_a_release(world: World) -> None:
         with pytest.raises(SafesideError) as caught:
             withdraw(world.out, reason="software-fault", ledger=another, key=key)
         says(caught, "was not charged to", "its id is in release.json")
+        gone = world.publish("counts", at_most=3, out=world.home / "releases" / "gone").directory
+        with open_ledger(world.home / "ledger.db") as ledger:
+            withdraw(gone, reason="software-fault", ledger=ledger, key=key)
+        with pytest.raises(SafesideError) as caught:
+            withdraw(gone, reason="software-fault", ledger=another, key=key)
+        says(caught, "speaks of a release that was not withdrawn in", "the ledger it was charged to")
     (world.home / "ledger.db").write_bytes(old)
     with pytest.raises(SafesideError) as caught:
-        world.publish("counts", out=world.home / "releases" / "other", at_most=3)
+        world.publish("counts", out=world.home / "releases" / "other", at_most=4)
     says(caught, "has forgotten", "safeside ledger recover")
     altered = json.loads((world.out / "release.json").read_text())
     altered["ledger"]["cost"]["epsilon"] = "1/0"

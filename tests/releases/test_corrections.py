@@ -12,10 +12,12 @@ from tests.releases.worlds import remaining, world
 from safeside.errors import (
     BadQuestion,
     BadRelease,
+    BadSignature,
     CannotWrite,
+    LedgerForked,
     LedgerMissing,
 )
-from safeside.ledger import open_ledger
+from safeside.ledger import create_ledger, open_ledger
 from safeside.releases import wording
 from safeside.releases.release import load
 from safeside.releases.signing import load_private, load_public
@@ -123,6 +125,24 @@ def test_withdrawing_takes_back_everything_and_stays_charged(world: World) -> No
     with pytest.raises(CannotWrite):
         world.publish("counts")
     assert [path.name for path in world.out.parent.iterdir()] == ["noon"]
+
+
+def test_a_notice_that_somebody_put_there_is_not_taken_for_a_withdrawal(world: World) -> None:
+    release = world.publish("counts")
+    other = world.publish("counts", at_most=3, out=world.home / "releases" / "other")
+    key, aside = load_private(world.home / "key"), world.home / "aside"
+    world.out.rename(aside)
+    world.out.mkdir()
+    (world.out / "withdrawn.json").write_text("{}")
+    with open_ledger(world.home / "ledger.db") as ledger:
+        with pytest.raises(BadSignature):
+            withdraw(world.out, reason="wrong-file", ledger=ledger, key=key)
+        assert ledger.reservation(release.id).stage == "committed"
+    with create_ledger(world.home / "elsewhere.db") as empty:
+        with open_ledger(world.home / "ledger.db") as ledger:
+            withdraw(other.directory, reason="wrong-file", ledger=ledger, key=key)
+        with pytest.raises(LedgerForked, match="was not withdrawn in"):
+            withdraw(other.directory, reason="wrong-file", ledger=empty, key=key)
 
 
 def test_superseding_is_refused_unless_its_schedule_is_declared(world: World) -> None:

@@ -13,8 +13,10 @@ from safeside.errors import BadQuestion
 from safeside.ledger import Ledger, Reservation, Stage
 from safeside.ledger.questions import shorten
 
-_ASIDE: Final = ("out", "known_on", "supersedes")
-"""What may differ in two requests that ask the same."""
+_ASIDE: Final = ("out", "known_on", "supersedes", "when", "window", "start", "end", "timezone")
+"""What may differ in two requests that ask the same: the time is compared as it is looked at, in UTC, however
+it was written.
+"""
 
 
 def asked_before(

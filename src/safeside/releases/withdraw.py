@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import html
 import json
+import os
 import textwrap
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -69,7 +70,9 @@ def withdraw(
         if old.exists() and not directory.exists():
             # A crash came between the two renames below.
             durable.move(notice, directory)
-        if not (directory / WITHDRAWN).is_file():
+        if os.path.lexists(directory / WITHDRAWN):
+            _require_withdrawn(directory, ledger, key)
+        else:
             release = load(directory)
             _require_known(release, ledger)
             ledger.withdraw(release.id, reason, now=now)
@@ -79,6 +82,17 @@ def withdraw(
             durable.move(notice, directory)
         durable.remove(old)
     return directory
+
+
+def _require_withdrawn(directory: Path, ledger: Ledger, key: PrivateKey) -> None:
+    """A notice that stands there already is ours, or somebody wants us to believe that all is done."""
+    record = read_notice(directory, [key.public])
+    known = ledger.reservation(record["release"])
+    if known is None or known.stage is not Stage.WITHDRAWN or known.manifest != record["manifest"]:
+        raise LedgerForked(
+            f'The notice in "{directory}" speaks of a release that was not withdrawn in {ledger.where}.',
+            "Give the ledger it was charged to; if the directory was exchanged, put the release back first.",
+        )
 
 
 def _require_known(release: Release, ledger: Ledger) -> None:
