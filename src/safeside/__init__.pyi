@@ -3,7 +3,7 @@ from .decisions.planning import plan
 from .decisions.sanitizers import decide
 from .decisions.states import State
 from .errors import SafesideError
-from .ledger import Ledger, create_ledger, open_ledger
+from .ledger import Ledger, open_ledger
 from .mechanisms.additive import AGeo, TwoSidedGeometric
 from .mechanisms.decision import OptimalDecision
 from .mechanisms.grid import ALap, Laplace
@@ -14,6 +14,7 @@ from .mechanisms.svt import SparseVector
 from .privacy.guarantee import Direction, Guarantee, Neighbours, Unit
 from .privacy.policy import Policy
 from .privacy.risk import risk
+from .releases.earlier import create_ledger
 from .releases.publish import publish
 from .releases.release import Release
 from .releases.simulate import simulate

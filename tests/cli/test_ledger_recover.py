@@ -12,6 +12,7 @@ from tests.faults.publishing import CAP, World
 from tests.ledger.stores import state
 from tests.releases.worlds import remaining, world
 
+import safeside
 from safeside.errors import BadRelease, BadSignature, LedgerDamaged, LedgerForked
 from safeside.ledger.witness import STATE_VARIABLE
 from safeside.releases import manifest
@@ -146,6 +147,18 @@ def test_the_memory_of_a_key_is_enough_and_is_of_one_place(gone: World) -> None:
     with pytest.raises(LedgerForked, match=r'"key\.ledgers" is still there'):
         create()
     create("another.db")
+
+
+def test_python_looks_at_the_same_traces(gone: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    for named in ({"key": gone.home / "key"}, {}):
+        with pytest.raises(LedgerForked, match=r"There was a ledger here before.+key\.ledgers"):
+            safeside.create_ledger(gone.home / "ledger.db", **named)
+    monkeypatch.chdir("/")
+    with pytest.raises(LedgerForked, match=r"key\.ledgers"):
+        safeside.create_ledger(f"sqlite:///{gone.home}/ledger.db")
+    (gone.home / "key.ledgers").unlink()
+    with pytest.raises(LedgerForked, match=r"releases/noon"):
+        safeside.create_ledger(gone.home / "ledger.db", key=gone.home / "key")
 
 
 def test_releases_of_a_ledger_that_is_kept_elsewhere_stop_nothing(

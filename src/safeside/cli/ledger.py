@@ -13,7 +13,7 @@ from safeside.cli import ledger_text as text
 from safeside.cli.config import KEY, Config, read_config, required
 from safeside.cli.console import VIOLATION, fail, line, out, print_json
 from safeside.errors import LedgerMissing, LedgerTampered
-from safeside.ledger import Ledger, create_ledger, open_ledger, recover_ledger
+from safeside.ledger import Ledger, open_ledger, recover_ledger
 from safeside.ledger.rules import require_floor
 
 Where = Annotated[
@@ -206,15 +206,12 @@ def _url(option: str | None, config: Config) -> str:
 
 @contextmanager
 def _made_or_opened(url: str, config: Config) -> Iterator[Ledger]:
-    from safeside.releases.earlier import traces
+    from safeside.releases.earlier import create_ledger
 
-    beside, key = Path(url.removeprefix("sqlite:///")).expanduser().parent, Path(config.key or KEY)
     try:
         book = open_ledger(url)
     except LedgerMissing:
-        book = create_ledger(
-            url, traces_of=lambda places: traces(beside if beside.is_dir() else Path(), key, places)
-        )
+        book = create_ledger(url, key=config.key or KEY)
     with book:
         yield book
 

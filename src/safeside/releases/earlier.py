@@ -9,25 +9,43 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from safeside.errors import CannotWrite, SafesideError
+from safeside import ledger as ledgers
+from safeside import untrusted
+from safeside.errors import CannotWrite, SafesideError, UnsafeFile
 from safeside.ledger import Ledger
 from safeside.ledger.places import kept_elsewhere
 from safeside.releases import durable, manifest
 from safeside.releases.release import load
-from safeside.releases.signing import keyring_path, load_public
+from safeside.releases.signing import KEY, keyring_path, load_public
 from safeside.releases.verify import check_signature
 
+_RECORD: Final = ".ledgers"
 _DEPTHS: Final = ("*", "*/*")
 _MOST: Final = 1000
 """Of so many directories of releases enough are looked at to know."""
 
 
+def create_ledger(url: str | Path, *, key: str | Path = KEY, now: datetime | None = None) -> Ledger:
+    """Make a new ledger, at a file (`ledger.db`, `sqlite:///...`) or a database (`postgresql://...`).
+
+    It is refused where a witness, the memory of the signing key or a release that it signed shows that there
+    was a ledger before: a budget must not come back because a file was deleted.
+    """
+    beside = Path(str(url).removeprefix("sqlite:///")).expanduser().parent
+    return ledgers.create_ledger(
+        url,
+        traces_of=lambda places: traces(beside if beside.is_dir() else Path(), Path(key), places),
+        now=now,
+    )
+
+
 def record_path(key: Path) -> Path:
     """Where the ledgers stand that a key has signed for."""
-    return key.with_name(key.name + ".ledgers")
+    return key.with_name(key.name + _RECORD)
 
 
 def remember(key: Path, ledger: Ledger) -> None:
@@ -43,15 +61,17 @@ def remember(key: Path, ledger: Ledger) -> None:
 
 def traces(beside: Path, key: Path, places: Sequence[str]) -> list[Path]:
     """What shows, in this directory and beside this key, that a ledger was kept at one of these places."""
-    found = [record_path(key)] if _recalled(key, places) else []
+    records = {one.resolve(): one for one in (*sorted(beside.glob(f"*{_RECORD}")), record_path(key))}
+    found = [record for record in records.values() if _recalled(record, places)]
     return [*found, *itertools.islice(_signed(beside, key, places), 1)]
 
 
-def _recalled(key: Path, places: Sequence[str]) -> bool:
+def _recalled(record: Path, places: Sequence[str]) -> bool:
     try:
-        lines = record_path(key).read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
+        data = untrusted.read(record, untrusted.KEY_BYTES, follow=True)
+    except (OSError, UnsafeFile):
         return False
+    lines = data.decode(errors="replace").splitlines()
     return any(line.partition(" ")[2] in places for line in lines)
 
 

@@ -27,7 +27,15 @@ from safeside.releases.manifest import FILE as RELEASE_FILE
 from safeside.releases.publication import Publication, Sources
 from safeside.releases.question import ADP, NOT_VISITED, Question, Terms, ask
 from safeside.releases.release import Release, load
-from safeside.releases.signing import Ask, PrivateKey, PublicKey, keyring_path, load_private, load_public
+from safeside.releases.signing import (
+    KEY,
+    Ask,
+    PrivateKey,
+    PublicKey,
+    keyring_path,
+    load_private,
+    load_public,
+)
 from safeside.releases.staging import Staging
 from safeside.releases.verify import check_signature
 from safeside.visits.covering import require_gaps
@@ -42,8 +50,6 @@ SUPERSEDE_WARNING: Final = (
     "whether or not anything changed. It gets fresh noise and is charged in full. If what the data now say "
     "is the reason for this release, stop here: publishing it would tell everybody what they say."
 )
-KEY: Final = "safeside.key"
-"""Where the signing key is looked for when none is named."""
 
 
 @contextmanager

@@ -25,6 +25,8 @@ from safeside.errors import BadSignature, CannotWrite
 from safeside.releases import durable
 
 ALGORITHM: Final = "Ed25519"
+KEY: Final = "safeside.key"
+"""Where the signing key is looked for when none is named."""
 _BLOCK: Final = re.compile(rb"-----BEGIN PUBLIC KEY-----[A-Za-z0-9+/=\s]+-----END PUBLIC KEY-----\s*")
 _OTHERS: Final = 0o077
 _LOCKED: Final = b"-----BEGIN ENCRYPTED PRIVATE KEY-----"
