@@ -270,3 +270,10 @@ def test_up_to_a_moment_only_that_part_must_be_covered() -> None:
     with pytest.raises(BadFile, match="declared to cover less") as caught:
         count_visits(frame, places(), DAY, manifest=half, until=NOON.start + HOUR)
     assert "--known-on" in caught.value.do
+
+
+def test_a_manifest_that_cannot_be_followed_is_no_missing_one(tmp_path: Path) -> None:
+    write_csv(stays(*WHOLE), tmp_path / "visits.csv")
+    (tmp_path / "covers.toml").symlink_to(tmp_path / "gone.toml")
+    with pytest.raises(BadFile, match="does not say what they cover"):
+        count_visits(tmp_path, places(), DAY)

@@ -42,6 +42,23 @@ def found(others: list[str], listed: list[str]) -> dict[str, str]:
         ("12", "fsq/12"),
         ("12#a", "12"),
         ("FSQ-0012", "12"),
+        ("fsq-gym", "gym"),
+        ("gym", "poi:gym"),
+        ("fsq-Gym 1", "gym-1"),
+        ("gym_2024", "gym"),
+        ("fsq12", "12"),
+        ("12b", "12"),
+        ("fsq-12.0", "fsq-12"),
+        ("shop-07", "shop-7"),
+        ("v0012", "v12"),
+        ("0", "00"),
+        ("cafe", "café"),
+        ("McDonald’s", "McDonald's"),
+        ("gym–1", "gym-1"),
+        ("gym1", "gym-1"),
+        ("CafeLuna", "Cafe Luna"),
+        ("\ufeff12", "12"),
+        ("gy\u200bm", "gym"),
     ],
 )
 def test_the_same_place_written_in_another_way(other: str, listed: str) -> None:
@@ -59,6 +76,17 @@ def test_a_prefix_is_found_among_many_places_that_nobody_listed() -> None:
     assert found(others, ["7", "8", "9"]) == {"fsq-7": "7", "fsq-8": "8", "fsq-9": "9"}
 
 
+def test_one_name_with_an_addition_is_found_among_many_that_nobody_listed() -> None:
+    others = [*(f"fsq-street{number}" for number in range(3000)), "fsq-gym", *(f"h{n}" for n in range(3000))]
+    assert found(others, ["gym", *(f"venue{number}" for number in range(200))]) == {"fsq-gym": "gym"}
+
+
+def test_one_long_number_with_an_addition_is_found_among_many() -> None:
+    others = [f"fsq-{number}" for number in range(500_000, 520_000)]
+    assert found([*others, "fsq-4017"], [str(n) for n in range(3_000, 5_000)]) == {}
+    assert found([*others, "fsq-40170"], [str(n) for n in range(40_000, 42_000)]) == {"fsq-40170": "40170"}
+
+
 def random_ids(alphabet: str, length: int) -> list[str]:
     dice = random.Random(1)
     return ["".join(dice.choices(alphabet, k=length)) for _ in range(20_000)]
@@ -69,6 +97,7 @@ OTHERS = {
     "homes numbered like the places": ([f"home-{n}" for n in range(1, 900)], NUMBERS),
     "homes of people": ([f"residence of patient {n}" for n in range(1, 900)], NUMBERS),
     "letters of their own": ([f"h{n:05}" for n in range(5000)], CITY),
+    "letters and short numbers": ([f"h{n}" for n in range(1000, 4000)], NUMBERS),
     "larger numbers": ([str(n) for n in range(10_000, 30_000)], NUMBERS),
     "hashes": (random_ids(HEX, 24), NUMBERS),
     "short hashes": (random_ids("abcdefghijklmnopqrstuvwxyz123456789", 6), NUMBERS),

@@ -12,6 +12,7 @@ A declaration is an interval (`A/B`), or how the files are named, which says it 
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from collections.abc import Iterable
@@ -132,7 +133,7 @@ def _manifest_of(path: Path, given: Iterable[str | Path]) -> Path | None:
     tops = [Path(each) for each in given]
     inside = [folder for folder in path.parents[1:] if any(top in (folder, *folder.parents) for top in tops)]
     found = (folder / COVERS for folder in (path.parent, *inside))
-    return next((manifest for manifest in found if manifest.exists()), None)
+    return next((manifest for manifest in found if os.path.lexists(manifest)), None)
 
 
 def _read(manifest: Path) -> str:

@@ -1,9 +1,10 @@
 """Visited places that are not listed, and look like listed ones that somebody wrote in another way.
 
 Two rules, on forms that forget what exports change on the way. An identifier is *the same but for its form*
-where only capitals, blanks, accents' encoding, separators, quotes, leading zeros or a `.0` differ. And it is
-*the same with something before or after it* (`fsq-12` for `12`) where the same addition occurs so often that
-it is no chance. Homes that are numbered in their own way, `home-0017` beside `v0017`, are neither.
+where only capitals, blanks, accents, separators, quotes, zeros before a number or a `.0` differ. And it is
+*the same with something before or after it* (`fsq-12` for `12`) where that is no chance. One identifier is
+enough, unless it is a short number or written in words: then the addition must be usual. Homes that are
+numbered in their own way, `home-0017` beside `v0017` or `17`, are neither.
 
 What is found here may stop the work, and never joins two places: the curator says which they are.
 """
@@ -16,7 +17,9 @@ import polars as pl
 
 from safeside.visits.room import is_home
 
-_SEPARATORS: Final = r"[\s_\-:/.#|\\,;]+"
+_NOTHING: Final = r"[\p{Cf}\u0300-\u036f'\"`´‘’“”]+"
+"""What takes no room, accents, and quotes."""
+_SEPARATORS: Final = r"[\s\p{Pd}_:/.#|\\,;]+"
 _WITH_SEPARATOR: Final = (
     r"^(?<added>[^-]+-)(?<core>.+)$",
     r"^(?<added>.+-)(?<core>[^-]+)$",
@@ -25,9 +28,11 @@ _WITH_SEPARATOR: Final = (
 )
 _WITHOUT: Final = (r"^(?<added>[^\d-]+)(?<core>\d[^-]*)$", r"^(?<core>\d+)(?<added>[^\d-]+)$")
 """Letters before a number, or after it."""
+_SHORT_NUMBER: Final = r"^\d{1,4}$"
 _OF_LISTED: Final = 10
 _OF_OTHERS: Final = 20
 _HALF: Final = 2
+_FEW: Final = 3
 _NONE: Final = pl.DataFrame(schema={"other": pl.String, "listed": pl.String})
 
 
@@ -36,7 +41,7 @@ def resembling(others: pl.Series, listed: pl.Series) -> pl.DataFrame:
     in order, each once.
     """
     other, known = _forms(others, "other"), _forms(listed, "listed")
-    same = other.join(known, on="form", how="inner")
+    same = other.join(known, on="squeezed", how="inner")
     pairs = [same.select("other", "listed")]
     for patterns, certain in ((_WITH_SEPARATOR, True), (_WITHOUT, False)):
         for pattern in patterns:
@@ -46,18 +51,18 @@ def resembling(others: pl.Series, listed: pl.Series) -> pl.DataFrame:
 
 
 def _forms(names: pl.Series, called: str) -> pl.DataFrame:
-    """Each identifier, and what is left of it when what exports change is forgotten."""
-    name = pl.col(called)
-    form = name.str.normalize("NFKC").str.strip_chars().str.strip_chars("\"'").str.strip_chars()
-    form = (
-        form.str.to_lowercase().str.replace_all("ß", "ss", literal=True).str.replace(r"^(\d+)[.,]0*$", "$1")
+    """Each identifier, what is left of it when what exports change is forgotten, also without separators
+    around letters (`squeezed`), and whether it is written `in_words`.
+    """
+    bare = pl.col(called).str.normalize("NFKD").str.replace_all(_NOTHING, "").str.strip_chars()
+    form = bare.str.to_lowercase().str.replace_all("ß", "ss", literal=True)
+    form = form.str.replace(r"(\d)[.,]0*$", "$1").str.replace_all(_SEPARATORS, "-").str.strip_chars("-")
+    form = form.str.replace_all(r"(^|-)0+([^-])", "$1$2").str.replace_all(r"(\D)0+(\d)", "$1$2")
+    squeezed = form.str.replace_all(r"(\p{L})-", "$1").str.replace_all(r"-(\p{L})", "$1")
+    forms = pl.DataFrame({called: names.cast(pl.String)}).with_columns(
+        form.alias("form"), squeezed.alias("squeezed"), bare.str.contains(r"\s").alias("in_words")
     )
-    form = _without_zeros(form.str.replace_all(_SEPARATORS, "-"))
-    return pl.DataFrame({called: names.cast(pl.String)}).with_columns(form.alias("form"))
-
-
-def _without_zeros(form: pl.Expr) -> pl.Expr:
-    return form.str.replace(r"^0+", "")
+    return forms.filter(pl.col("form") != "")
 
 
 def _with_addition(
@@ -65,26 +70,30 @@ def _with_addition(
 ) -> pl.DataFrame:
     """Pairs of which the longer is the shorter with an addition that is no chance.
 
-    With a separator between them, one identifier with digits is enough, or two of names, if at least half of
-    those with that addition are such pairs. In any case it is no chance that a tenth of the list, or a
-    twentieth of the others, comes with one addition.
+    With a separator between them one pair is enough. Of short numbers it is so if at least half of those with
+    that addition are such pairs, and of names in words without digits two of them. Without a separator the
+    same holds where there are few additions; codes of letters and digits have many. In any case it is no
+    chance that a tenth of the list, or a twentieth of the others, comes with one addition.
     """
     split = longer.with_columns(pl.col("form").str.extract_groups(pattern)).unnest("form").drop_nulls("core")
-    if split.is_empty():
-        return _NONE
-    pairs = split.with_columns(_without_zeros(pl.col("core"))).join(shorter, left_on="core", right_on="form")
+    pairs = split.join(shorter.rename({"form": "core"}).drop("squeezed", "in_words"), on="core")
     additions = [added for added in pairs["added"].unique() if not is_home(added)]
     if not additions:
         return _NONE
     listed, others = (
         (len(longer), len(shorter)) if "listed" in longer.columns else (len(shorter), len(longer))
     )
-    pairs = pairs.filter(pl.col("added").is_in(additions))
+    so_added = split.group_by("added").len("so added")
+    pairs = pairs.filter(pl.col("added").is_in(additions)).join(so_added, on="added")
     hits = pl.len().over("added")
-    few = pl.when(pl.col("core").str.contains(r"\d") & certain).then(1).otherwise(min(2, listed))
-    usual = (hits * _OF_LISTED >= listed) | (hits * _OF_OTHERS >= others)
+    mostly = hits * _HALF >= pl.col("so added")
     if certain:
-        so_added = split.filter(pl.col("added").is_in(additions)).group_by("added").len("so added")
-        pairs = pairs.join(so_added, on="added")
-        usual = usual | (hits * _HALF >= pl.col("so added"))
-    return pairs.filter((hits >= few) & usual).select("other", "listed")
+        core = pl.col("core").str
+        one_enough = ~pl.col("in_words") & ~core.contains(_SHORT_NUMBER) | mostly & core.contains(r"\d")
+        usual = mostly
+    else:
+        one_enough = mostly & pl.lit(len(so_added) <= _FEW)
+        usual = pl.lit(value=False)
+    usual = usual | (hits * _OF_LISTED >= listed) | (hits * _OF_OTHERS >= others)
+    several = (hits >= min(2, listed)) & usual
+    return pairs.filter(one_enough | several).select("other", "listed")
