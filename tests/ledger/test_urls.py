@@ -51,6 +51,7 @@ def test_settings_are_an_address(text: str) -> None:
         f"postgresql:me:{SECRET}@host/db",
         f"me:{SECRET}@host/db",
         f"me:{SECRET}@host",
+        f"//me:{SECRET}@host/db",
         "me@host/db",
         "me@host:5432",
         f"postgresql://me:{SECRET}@[host/db",

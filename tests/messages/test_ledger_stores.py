@@ -56,6 +56,15 @@ def test_a_read_only_directory(monkeypatch: pytest.MonkeyPatch) -> None:
             )
 
 
+def test_a_directory_or_a_pipe_is_no_ledger(tmp_path: Path) -> None:
+    (tmp_path / "folder.db").mkdir()
+    os.mkfifo(tmp_path / "pipe.db")
+    for name in ("folder.db", "pipe.db"):
+        what, do = said(lambda name=name: open_ledger(tmp_path / name), LedgerError)
+        assert what == f'The ledger "{tmp_path}/{name}" is not a ledger, or is damaged.'
+        assert do.startswith("Check the address")
+
+
 def test_ledgers_that_are_not_there_or_should_not_be(book: Ledger, tmp_path: Path) -> None:
     assert said(lambda: open_ledger(tmp_path / "none.db"), LedgerMissing) == (
         f'The ledger "{tmp_path}/none.db" does not exist.',

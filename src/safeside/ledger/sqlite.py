@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import os
 import sqlite3
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -139,6 +140,8 @@ class SqliteStore(Store):
             raise gone(self.where, "the file is gone") from None
         except OSError as error:
             raise gone(self.where, os.strerror(error.errno or 0)) from error
+        if not stat.S_ISREG(status.st_mode):
+            raise damaged(self.where)
         now = (os.getpid(), status.st_dev, status.st_ino)
         if self._connection is None or now != self._opened:
             self._drop(now)

@@ -20,7 +20,7 @@ _SETTINGS: Final = re.compile(
     r"|options|application_name|connect_timeout|target_session_attrs)\s*=",
     re.IGNORECASE,
 )
-_SERVER: Final = re.compile(r"^[^/\s]+@[^/\s]+(?:/|:\d)|^[^/\s]*:[^/\s]*@")
+_SERVER: Final = re.compile(r"^[^/\s]+@[^/\s]+(?:/|:\d)|^(?://)?[^/\s]*:[^/\s]*@")
 _HOST: Final = re.compile(r"[\w.,:/%-]*")
 _PORT: Final = re.compile(r"[\d,]*")
 _DATABASE: Final = re.compile(r"[^@/:=?#]*")
