@@ -183,6 +183,25 @@ def test_a_request_that_was_paid_before_a_stop_does_not_go_on_past_it(
         ledger.verify()
 
 
+@pytest.mark.parametrize("columns", [("date",), ("start", "end")])
+def test_another_hour_of_a_day_whose_rows_are_dates_is_closed_with_it(
+    limited: World, columns: tuple[str, ...]
+) -> None:
+    path = limited.home / "visits.parquet"
+    busy = {"person": ["busy"] * 6, "place": [f"p{20 + at}" for at in range(6)]}
+    frame = pl.DataFrame({**busy, **{name: [NOON[:10]] * 6 for name in columns}})
+    frame.with_columns(pl.col(*columns).str.to_date()).write_parquet(path)
+    dated = {"dataset": "three", "timezone": "UTC"}
+    with pytest.raises(LimitBroken):
+        limited.publish("counts", when="2021-06-03T10:00/PT1H", **dated)
+    for hour in ("2021-06-03T12:00/PT1H", "2021-06-02T23:00/PT2H"):
+        with pytest.raises(LedgerError, match="stays closed"):
+            limited.publish(
+                "sparse", **dated | {"when": hour, "out": limited.home / "second", "epsilon": "0.5"}
+            )
+    assert not (limited.home / "second").exists()
+
+
 def test_a_release_that_stands_is_found_again_though_another_about_its_time_stopped(limited: World) -> None:
     release = sparse(limited)
     broken(limited)

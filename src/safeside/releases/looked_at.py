@@ -10,7 +10,7 @@ for before and after the window, and every day that is looked at pays (visits/st
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final
 
 from safeside.errors import BadQuestion
@@ -30,14 +30,23 @@ def looked_at(window: Window, declared: VisitFormat) -> tuple[datetime, datetime
     return window.start - before, until + _TICK if window.instant or after else until
 
 
+def written(span: tuple[datetime, datetime]) -> list[str]:
+    """As the ledger keeps it: in UTC and of one shape, so that text compares as time does."""
+    return [moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ") for moment in span]
+
+
+def whole_days(span: tuple[datetime, datetime], zone: tzinfo) -> tuple[datetime, datetime]:
+    """The whole local days that a time touches."""
+    first, last = span[0].astimezone(zone).date(), (span[1] - _TICK).astimezone(zone).date()
+    return local_midnight(first, zone), local_midnight(last + timedelta(days=1), zone)
+
+
 def charged_periods(ledger: Ledger, dataset: str, window: Window, declared: VisitFormat) -> tuple[str, ...]:
     """Every day or week that is looked at; refused where the sentence about one of them would be false."""
     start, end = looked_at(window, declared)
     if declared.local is not None and declared.held is None and declared.at_least is None:
         # The visits may be dates, each of which stands for a whole day of the visits' own time zone.
-        start = local_midnight(start.astimezone(declared.local).date(), declared.local)
-        last = (end - _TICK).astimezone(declared.local).date()
-        end = local_midnight(last + timedelta(days=1), declared.local)
+        start, end = whole_days((start, end), declared.local)
     periods = ledger.periods(dataset, start, end)
     if window.instant and declared.held is not None and len(periods) > 1:
         period = word(ledger.dataset(dataset).unit)

@@ -55,7 +55,7 @@ from safeside.releases.composing import Setting, about, compose
 from safeside.releases.contents import check_contents
 from safeside.releases.designs import Asked
 from safeside.releases.limits import CLOSED, require_within
-from safeside.releases.looked_at import charged_periods, looked_at
+from safeside.releases.looked_at import charged_periods, looked_at, whole_days, written
 from safeside.releases.preview import Preview, preview
 from safeside.releases.question import Question, require_time
 from safeside.releases.release import Release, hold, load
@@ -143,10 +143,7 @@ class Publication:
             "supersedes": self.supersedes,
             # What was drawn stands beside this directory, so the same request is the same directory.
             "out": str(self.staging.out.resolve()),
-            LOOKED_AT: [
-                moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-                for moment in looked_at(self.question.window, self.sources.format)
-            ],
+            LOOKED_AT: written(looked_at(self.question.window, self.sources.format)),
         }
 
     @cached_property
@@ -254,6 +251,11 @@ class Publication:
         """
         counts = self._count(reservation, progress, confirm)
         steps.reached(COUNTED)
+        zone = self.sources.format.local
+        if counts.whole_days and zone is not None:
+            # Another hour of a day whose rows are dates is the same rows: closed together.
+            days = whole_days(looked_at(self.question.window, self.sources.format), zone)
+            self.ledger.require_open(self.dataset.name, self.request, {LOOKED_AT: written(days)})
         question = replace(self.question, counted=counting.sentences(counts))
         order = (
             None if question.order is None else question.order.settle(len(question.places.ids), self.entropy)

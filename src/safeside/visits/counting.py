@@ -31,7 +31,7 @@ from safeside.visits.locating import locate, look_listed, no_places, unknown_pla
 from safeside.visits.places import Places
 from safeside.visits.ranges import narrowed
 from safeside.visits.report import SETTLED_BY_ROWS, Doubt, Finding, amount, stop_on
-from safeside.visits.saying import describe, exclusions
+from safeside.visits.saying import describe, exclusions, whole_days
 from safeside.visits.sources import Source, lost_again, open_paths, open_visits, reading
 from safeside.visits.tally import Tally, most_listed_places, run
 from safeside.visits.window import Window
@@ -56,6 +56,8 @@ class Counts:
     exclusions: tuple[str, ...]
     reading: str
     fingerprint: str | None
+    whole_days: bool = False
+    """Whether every row stands for whole local days."""
     left_out: LeftOut | None = None
     """What was left out because its place is not listed; None where nothing was."""
 
@@ -142,6 +144,7 @@ def count_visits(
         exclusions=exclusions(source, exclude_unknown_places=exclude_unknown_places),
         reading=describe(source),
         fingerprint=_fingerprint(source, places, window, values, key),
+        whole_days=whole_days(source),
         left_out=left_out,
     )
 

@@ -32,6 +32,12 @@ def exclusions(source: Source, *, exclude_unknown_places: bool) -> tuple[str, ..
     return tuple(said)
 
 
+def whole_days(source: Source) -> bool:
+    """Whether every row stands for whole local days, however short the time asked about is."""
+    dated = source.roles.when is When.STAYS and isinstance(source.clocks["start"], LocalDates)
+    return dated or source.roles.when is When.DATES
+
+
 def describe(source: Source) -> str:
     """What counts as a visit, in one sentence."""
     declared = source.declared
@@ -45,7 +51,7 @@ def describe(source: Source) -> str:
         at = f"a point in one of the H3 cells ({cells}) of the place"
     if source.roles.when is When.DATES:
         return f"A visit is a date on which the person was at {at}; it counts for the whole local day."
-    if source.roles.when is When.STAYS and isinstance(source.clocks["start"], LocalDates):
+    if whole_days(source):
         return f"A visit is a stay at {at}, from its first day to its last; both count as whole local days."
     if source.roles.when is When.STAYS or declared.at_least is not None:
         return f"A visit is a stay at {at}, from its start up to its end."
