@@ -53,6 +53,11 @@ _RECOVERY: Final = (
     "tests/ledger/test_recovery.py::test_a_lost_refusal_gives_nothing_back_and_a_lost_release_after_it_is_charged",
     "tests/ledger/test_forgery.py::test_recovering_it_leaves_no_more_than_there_was",
 )
+_SELECTION: Final = (
+    "tests/mechanisms/test_selection.py::test_selection_enumerated",
+    "tests/mechanisms/test_selection.py::test_random_universes",
+    "tests/mechanisms/test_selection.py::test_what_is_said_is_true",
+)
 _REBUILT: Final = (
     "tests/ledger/test_rebuild.py::test_what_is_damaged_is_kept_aside",
     "tests/ledger/test_rebuild.py::test_a_ledger_that_is_gone_is_made_anew_from_its_witness",
@@ -93,6 +98,19 @@ CHECKED: Final[dict[str, tuple[str, ...]]] = every.CHECKED | {
     ),
     "lets an answer be certain in one direction": _NEVER_WRONG,
     'It is what makes "at most t people were here" certain': _NEVER_WRONG,
+    # Selection
+    "changes every count by at most 1, however many": _SELECTION,
+    "can be chosen at one epsilon, and never be wrong": _SELECTION,
+    "A bad forecast costs answers, never truth or privacy": _SELECTION,
+    "every claim was held against a second count": (
+        "tests/studies/test_reproduce.py::test_the_second_count_of_the_study_is_the_first",
+    ),
+    "what no mechanism that is never wrong can exceed": (
+        "tests/mechanisms/test_selection.py::test_expected_is_the_mean_of_what_is_certified",
+    ),
+    "(proofs/selection.md) has every step": (
+        "tests/mechanisms/test_proof_pages.py::test_the_proof_names_the_tests_that_enumerate_it",
+    ),
     # What is promised to the people in the data
     "taken together, at most": _TAKEN_TOGETHER,
     "taken together, was at most": _TAKEN_TOGETHER,

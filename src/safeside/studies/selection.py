@@ -210,8 +210,8 @@ def _bars(axes: Axes, asked: Asked, found: Sequence[Measured], before: dict[str,
     bars: list[tuple[str, float, str]] = []
     if asked.what == PLACES:
         bars += [
-            ("SALap,\nrandom order", before[sparse.PAPER_RANDOM], SKY),
-            ("SAGeo, by\npopularity", before[sparse.POPULAR], GREEN),
+            ("SALap,\nrandom", before[sparse.PAPER_RANDOM], SKY),
+            ("SAGeo,\npopular", before[sparse.POPULAR], GREEN),
         ]
         axes.set_yscale("log")
         axes.set_ylim(1, 20_000)
@@ -226,7 +226,10 @@ def _bars(axes: Axes, asked: Asked, found: Sequence[Measured], before: dict[str,
     ]
     for place, (_, height, colour) in enumerate(bars):
         axes.bar(place, height, 0.7, color=colour)
-        axes.annotate(f"{height:,.0f}", (place, height), ha="center", va="bottom", fontsize=7)
+        # Within the bar where the limit is near.
+        inside = asked.what == PLACES and height > found[0].limit / 4
+        edge, colour = ("top", "white") if inside else ("bottom", BLACK)
+        axes.annotate(f"{height:,.0f}", (place, height), ha="center", va=edge, color=colour, fontsize=7)
     axes.axhline(found[0].limit, color=BLACK, linestyle="--", linewidth=1)
     axes.annotate("limit", (len(bars) - 0.55, found[0].limit), ha="right", va="bottom", fontsize=7)
     if asked.what == PLACE_HOURS:
