@@ -190,6 +190,22 @@ def test_where_nothing_can_be_written_the_count_is_the_same(tmp_path: Path) -> N
     assert outcome(path, DAY, tmp_path / "file" / "notes") == outcome(path, DAY)
 
 
+def test_a_user_without_a_home_counts_without_notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a container that runs under a number nobody has."""
+
+    def unknown() -> Path:
+        raise RuntimeError
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert ranges.usual_folder() == tmp_path / "safeside" / "ranges"
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    for relative in ("", "cache"):
+        monkeypatch.setenv("XDG_CACHE_HOME", relative)
+        assert ranges.usual_folder() == tmp_path / ".cache" / "safeside" / "ranges"
+    monkeypatch.setattr(Path, "home", unknown)
+    assert ranges.usual_folder() is None
+
+
 def test_declarations_that_decide_what_is_doubtful_have_notes_of_their_own(tmp_path: Path) -> None:
     path, notes = tmp_path / "visits.parquet", tmp_path / "notes"
     log().write_parquet(path, row_group_size=10)

@@ -180,8 +180,12 @@ class _Notes:
                 part.unlink(missing_ok=True)
 
 
-def usual_folder() -> Path:
-    """Where notes are kept unless said otherwise: the user's own cache."""
-    cache = os.environ.get("XDG_CACHE_HOME") or ""
-    home = Path(cache) if Path(cache).is_absolute() else Path.home() / ".cache"
-    return home / "safeside" / "ranges"
+def usual_folder() -> Path | None:
+    """Where notes are kept unless said otherwise: the user's own cache; None for a user without a home."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or "")
+    if not cache.is_absolute():
+        try:
+            cache = Path.home() / ".cache"
+        except RuntimeError:
+            return None
+    return cache / "safeside" / "ranges"
