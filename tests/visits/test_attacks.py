@@ -85,7 +85,7 @@ def test_empty_bytes_are_no_person() -> None:
         count_visits(stays([b"", b"", b"\x01"]), PLACES, MORNING)
 
 
-@pytest.mark.parametrize("zone", ["Z", " UTC", " GMT", "+00:00", "+0000", "+00"])
+@pytest.mark.parametrize("zone", ["Z", " UTC", " GMT", " utc", "gmt", "+00:00", "+0000", "+00"])
 def test_a_zone_written_in_the_format_is_not_skipped(tmp_path: Path, zone: str) -> None:
     path = written(tmp_path, f"2024-03-01 09:00:00{zone}", f"2024-03-01 11:00:00{zone}")
     layout = f"%Y-%m-%d %H:%M:%S{zone}"

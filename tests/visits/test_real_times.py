@@ -137,6 +137,15 @@ def test_floating_point_seconds_are_times(engine: str, tmp_path: Path) -> None:
         count_visits(visits, PLACES, Window.parse(HALF), VisitFormat())
 
 
+@pytest.mark.parametrize("written", ["1333587600.5", "1333587600"])
+def test_numbers_written_as_text_are_said_to_be_numbers(tmp_path: Path, written: str) -> None:
+    path = tmp_path / "visits.csv"
+    path.write_text(f"person,place,start,end\nana,bar,{written},{written}\n")
+    with pytest.raises(BadQuestion, match="are numbers") as refused:
+        count_visits(path, PLACES, Window.parse(HALF), VisitFormat())
+    assert "epoch-s" in refused.value.do
+
+
 @pytest.mark.parametrize("engine", sorted(ENGINES))
 @pytest.mark.parametrize("gone", [None, float("nan"), float("inf")])
 def test_what_is_no_number_is_missing_among_them(engine: str, gone: float | None) -> None:

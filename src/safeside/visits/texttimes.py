@@ -22,6 +22,7 @@ from safeside.visits.window import find_zone
 _ISO: Final = re.compile(
     r"\d{4}-\d{2}-\d{2}(?P<gap>[T ])\d{2}:\d{2}(?P<seconds>:\d{2}([.]\d+)?)?(?P<zone>Z|[+-]\d{2}(:?\d{2})?)?"
 )
+_NUMBER: Final = re.compile(r"[0-9]+([.][0-9]+)?")
 _ISO_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _STRICT: Final = (
     r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-5][0-9]([.][0-9]+)?)?(Z|[+-][0-9:]+)?$"
@@ -30,9 +31,9 @@ _STRICT_DATE: Final = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _HOURS: Final = re.compile(r"%[-_0]?[HIklTRXc+r]")
 _FINE: Final = r"[.,][0-9]{6}[0-9]*[1-9]"
 _DIRECTIVE: Final = re.compile(r"%[-_0:#.]*[0-9]?[A-Za-z+%]")
-_UTC: Final = ("Z", "z", "UTC", "GMT", "UT", "UCT", "+00:00", "+0000", "+00", "-00:00", "-0000")
+_UTC: Final = ("Z", "z", "UTC", "GMT", "utc", "gmt", "UT", "UCT", "+00:00", "+0000", "+00", "-00:00", "-0000")
 _WRITTEN_ZONE: Final = re.compile(
-    r"(?<![A-Za-z])(?:UTC|GMT|UT|UCT|Z|z|[A-Z]{2,4}T|ME?S?Z|MSK|[A-Z][a-z]+/[A-Z][A-Za-z_]+)(?![A-Za-z])"
+    r"(?<![A-Za-z])(?:UTC|GMT|UT|UCT|Z|utc|gmt|z|[A-Z]{2,4}T|ME?S?Z|MSK|[A-Z][a-z]+/[A-Z][A-Za-z_]+)(?![A-Za-z])"
     r"|[+-][0-9]{2}:?[0-9]{2}(?![0-9-])|[+-][0-9]{1,2}\s*$"
 )
 """A zone among the letters of a format: by a letter, an abbreviation, its name or an offset."""
@@ -145,7 +146,7 @@ def _moments(text: pl.Expr, layout: str, *, last: bool) -> pl.Expr:
 def _time_format(column: str, sample: str | None, declared: VisitFormat) -> str:
     if declared.time_format is not None:
         return _declared_format(declared.time_format, declared.timezone)
-    if (sample or "").isdecimal():
+    if _NUMBER.fullmatch(sample or ""):
         raise only_numbers(column)
     shape = _ISO.fullmatch(sample or "")
     if sample is not None and shape is None:
