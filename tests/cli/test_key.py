@@ -13,8 +13,11 @@ from safeside.releases.signing import PASSPHRASE_VARIABLE, load_private
 PROGRAM = "from safeside.cli.main import main; main()"
 
 
-def on_a_terminal(home: Path, typed: str, *arguments: str) -> tuple[int, str]:
-    """The command with a terminal of its own, at which this is typed."""
+def on_a_terminal(home: Path, typed: list[str], *arguments: str) -> tuple[int, str]:
+    """The command with a terminal of its own, at which a line is typed whenever it asks for one.
+
+    Not before it asks: a prompt for a passphrase throws away what was typed ahead.
+    """
     ours, theirs = pty.openpty()
     try:
         process = subprocess.Popen(
@@ -25,9 +28,18 @@ def on_a_terminal(home: Path, typed: str, *arguments: str) -> tuple[int, str]:
             cwd=home,
             start_new_session=True,
         )
-        os.write(ours, typed.encode())
-        said, _ = process.communicate()
-        return process.returncode, said.decode()
+        assert process.stdout is not None
+        said = b""
+        for line in typed:
+            asked = b""
+            while not asked.endswith(b": "):
+                some = os.read(process.stdout.fileno(), 1 << 16)
+                assert some, f"it ended without asking: {(said + asked).decode()}"
+                asked += some
+            said += asked
+            os.write(ours, line.encode() + b"\n")
+        rest, _ = process.communicate()
+        return process.returncode, (said + rest).decode()
     finally:
         os.close(ours)
         os.close(theirs)
@@ -46,11 +58,11 @@ def without_one(home: Path, *arguments: str, **more: str) -> subprocess.Complete
 
 
 def test_a_new_passphrase_is_asked_for_twice_and_then_needed(tmp_path: Path) -> None:
-    code, said = on_a_terminal(tmp_path, "horse\nhorse\n", "key", "create", "--passphrase")
+    code, said = on_a_terminal(tmp_path, ["horse", "horse"], "key", "create", "--passphrase")
     assert code == 0, said
     assert "horse" not in said
     assert b"ENCRYPTED" in (tmp_path / "safeside.key").read_bytes()
-    code, said = on_a_terminal(tmp_path, "horse\n", "key", "rotate")
+    code, said = on_a_terminal(tmp_path, ["horse"], "key", "rotate")
     assert code == 0, said
     assert load_private(tmp_path / "safeside.key", ask=lambda: "horse")
 
