@@ -18,7 +18,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 from soak._fuzz_rows import FORMS, SPARK, Case, Row, as_csv, changed, on_spark, some_rows
-from tests.visits.making import ENGINES, PLACES
+from tests.visits.making import AROUND, ENGINES, EVER, PLACES
 from tests.visits.test_footer import by_converted_type
 
 from safeside.visits import Manifest, VisitFormat
@@ -221,6 +221,8 @@ LIKE_NAMES: tuple[Callable[[str], str], ...] = (
     lambda name: f"{name}\u00a0",
     lambda name: name.upper(),
     lambda name: f'"{name}"',
+    lambda name: f"poi:{name}",
+    lambda name: f"{name}_2024",
 )
 LIKE_NUMBERS: tuple[Callable[[str], str], ...] = (
     lambda name: f" {name}",
@@ -228,6 +230,7 @@ LIKE_NUMBERS: tuple[Callable[[str], str], ...] = (
     lambda name: f"{name},0",
     lambda name: f"00{name}",
     lambda name: f"fsq-{name}",
+    lambda name: f"fsq{name}",
 )
 
 
@@ -252,8 +255,60 @@ def unlisted(dice: random.Random) -> Case:
         make=FORMS[form],
         listed=listed,
         exclude=True,
-        manifest=Manifest(unlisted="100%"),
+        manifest=Manifest(covers=EVER, unlisted="100%"),
     )
+
+
+def cut_exports(dice: random.Random) -> Case:
+    """Exports of a part of the time: declared as what they are, or not at all. What was not exported is part
+    of the truth, so that counting a window that is not covered counts too little.
+    """
+    begin, stop = sorted(
+        dice.choice(AROUND) + timedelta(seconds=dice.choice((0, dice.randint(-200_000, 200_000))))
+        for _ in range(2)
+    )
+    stop = max(stop, begin + timedelta(seconds=1))
+    form = dice.choice(sorted({*ENGINES, "csv", "parquet"}))
+    declared = dice.random() < 0.5
+
+    def make(rows: list[Row], folder: Path) -> Any:
+        return FORMS[form]([row for row in rows if _touches(row, begin, stop)], folder)
+
+    return Case(
+        kind="cut exports",
+        form=f"{form}, {'declared' if declared else 'not declared'}, {begin} to {stop}",
+        rows=some_rows(dice, 60),
+        make=make,
+        manifest=Manifest(covers=f"{begin.isoformat()}/{stop.isoformat()}" if declared else None),
+    )
+
+
+def missing_days(dice: random.Random) -> Case:
+    """One file for each local day, named by it, of which some are not there."""
+    first = datetime(2024, 3, 1, tzinfo=ZoneInfo("Asia/Tokyo"))
+    days = [first + timedelta(days=number) for number in range(5) if dice.random() < 0.7] or [first]
+    form = dice.choice(("csv", "parquet"))
+
+    def make(rows: list[Row], folder: Path) -> Any:
+        for day in days:
+            of_it = [row for row in rows if _touches(row, day, day + timedelta(days=1))]
+            if of_it:
+                written = FORMS[form](of_it, folder)
+                written.rename(folder / f"visits-{day:%Y-%m-%d}.{form}")
+        return folder
+
+    return Case(
+        kind="missing days",
+        form=f"{form}, {', '.join(f'{day:%d}' for day in days)}",
+        rows=some_rows(dice, 60),
+        make=make,
+        fmt=VisitFormat(timezone="Asia/Tokyo"),
+        manifest=Manifest(covers=f"visits-%Y-%m-%d.{form}"),
+    )
+
+
+def _touches(row: Row, begin: datetime, stop: datetime) -> bool:
+    return row.start < stop and (row.end > begin or row.start >= begin)
 
 
 KINDS: tuple[Callable[[random.Random], Case], ...] = (
@@ -263,4 +318,6 @@ KINDS: tuple[Callable[[random.Random], Case], ...] = (
     parquet_times,
     time_spellings,
     unlisted,
+    cut_exports,
+    missing_days,
 )

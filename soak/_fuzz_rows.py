@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 import pyarrow as pa
-from tests.visits.making import AROUND, DAY, ENGINES, PLACES
+from tests.visits.making import AROUND, DAY, ENGINES, EVER, PLACES
 
 from safeside.visits import Manifest, VisitFormat
 
@@ -44,7 +44,7 @@ class Case:
     listed: tuple[str, ...] = PLACES
     fmt: VisitFormat = field(default_factory=VisitFormat)
     exclude: bool = False
-    manifest: Manifest = field(default_factory=Manifest)
+    manifest: Manifest = field(default_factory=lambda: Manifest(covers=EVER))
 
 
 def some_rows(dice: random.Random, most: int = 30, places: tuple[str, ...] = PLACES) -> list[Row]:

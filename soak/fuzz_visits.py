@@ -17,10 +17,10 @@ from pathlib import Path
 
 from soak._fuzz_cases import KINDS, identifiers
 from soak._fuzz_rows import Case, Row, truth
-from tests.visits.making import DAY, count_visits
+from tests.visits.making import DAY
 
 from safeside.errors import SafesideError
-from safeside.visits import read_places
+from safeside.visits import count_visits, read_places
 
 SECONDS = 600.0
 SMALL_SECONDS = 10.0

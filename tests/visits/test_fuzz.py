@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from soak import fuzz_visits
-from soak._fuzz_cases import KINDS
+from soak._fuzz_cases import KINDS, cut_exports, missing_days
 from soak._fuzz_rows import Case, some_rows, table, truth
 
-from safeside.visits import Counts
+from safeside.visits import Counts, counting
 
 
 def _case(seed: int = 1) -> Case:
@@ -55,3 +55,14 @@ def test_each_kind_makes_visits_that_can_be_counted(kind: int) -> None:
     dice = random.Random(kind)
     outcomes = [fuzz_visits.judge(case, case.rows) for case in (KINDS[kind](dice) for _ in range(8))]
     assert "agreed" in outcomes
+
+
+@pytest.mark.parametrize("kind", [cut_exports, missing_days])
+def test_counting_what_was_not_exported_is_seen(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    dice = random.Random(1)
+    cases = [kind(dice) for _ in range(20)]
+    outcomes = {fuzz_visits.judge(case, case.rows) for case in cases}
+    assert outcomes == {"agreed", "stopped"}
+    monkeypatch.setattr(counting, "coverage", lambda *_, **__: [])
+    outcomes = {fuzz_visits.judge(case, case.rows) for case in cases}
+    assert "FAILED: counted less than the truth" in outcomes
