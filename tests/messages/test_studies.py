@@ -73,7 +73,9 @@ def test_no_such_figure(tmp_path: Path) -> None:
     with pytest.raises(BadQuestion) as caught:
         reproduce(tmp_path, figures=["figure7"])
     assert caught.value.what == "There is no figure named figure7."
-    assert caught.value.do == ("Choose from figure1, figure2, figure3, figure4, figure5, figure6, needed.")
+    assert caught.value.do == (
+        "Choose from figure1, figure2, figure3, figure4, figure5, figure6, selection, needed."
+    )
 
 
 def test_a_report_that_cannot_be_written(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from tests.visits.plain import Stay
 
 from safeside.errors import BadFile
 from safeside.progress import quiet
-from safeside.visits import VisitFormat, read_places, whichfiles
+from safeside.visits import VisitFormat, Window, read_places, whichfiles
 from safeside.visits import places as listing
 from safeside.visits.sources import open_paths
 
@@ -76,18 +76,26 @@ def during(change: Callable[[], None], what: str) -> Callable[[float | None, str
 
 
 @pytest.mark.parametrize("kind", sorted(WRITE))
-@pytest.mark.parametrize("act", [count_visits, check_visits])
+@pytest.mark.parametrize(
+    ("act", "window", "doing"),
+    [
+        (count_visits, DAY, "Counting people"),
+        (check_visits, DAY, "Counting people"),
+        (check_visits, None, "Checking every row"),
+    ],
+)
 @pytest.mark.parametrize(
     "change",
     [grow, shrink, exchange, exchange_unseen, edit_unseen, there_and_back, link_elsewhere],
 )
-def test_between_two_readings(tmp_path: Path, kind: str, act: Any, change: Change) -> None:
+def test_between_two_readings(
+    tmp_path: Path, kind: str, act: Any, window: Window | None, doing: str, change: Change
+) -> None:
     """After the bytes were looked at, and before the rows are."""
     path = WRITE[kind](table(ROWS), tmp_path / f"visits.{kind}")
     other = WRITE[kind](table(OTHERS), tmp_path / f"other.{kind}")
-    doing = "Counting people" if act is count_visits else "Checking every row"
     with pytest.raises(BadFile, match="A file changed while it was read"):
-        act(path, places(), DAY, progress=during(lambda: change(path, other), doing))
+        act(path, places(), window, progress=during(lambda: change(path, other), doing))
 
 
 def test_while_the_bytes_are_looked_at(tmp_path: Path) -> None:

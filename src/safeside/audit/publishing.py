@@ -34,7 +34,8 @@ _KNOWN_ON: Final = datetime(2021, 6, 10, tzinfo=UTC)
 _DATASET: Final = "city"
 _CAP: Final = Fraction(100)
 _DELTA_CAP: Final = Fraction(1, 2)
-_CELLS: Final = 1 << 16
+_WORD: Final = 16
+_CELLS: Final = 1 << _WORD
 STEADY: Final = "Z"
 """A place at which there is always exactly one person, so that somebody is counted on every dataset."""
 
@@ -54,7 +55,8 @@ class Scripted:
         return given if given.size == n else np.concatenate([given, self._rest.uint16(n - given.size)])
 
     def bits(self, n: int) -> int:
-        return self._rest.bits(n)
+        # A single draw takes its first bits as one number.
+        return int(self.uint16(1)[0]) if n == _WORD else self._rest.bits(n)
 
 
 def words_for(law: Law, most: int) -> list[int]:
