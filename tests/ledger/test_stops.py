@@ -41,6 +41,24 @@ def test_no_question_that_looks_at_that_time_is_accepted_and_the_next_hour_is(le
     ledger.reserve("city", "c", about("09", "10"), cost("0.1"))
 
 
+def test_what_was_paid_before_the_stop_is_neither_taken_up_nor_committed_until_it_is_answered(
+    ledger: Ledger,
+) -> None:
+    early = ledger.reserve("city", "b", about("11", "13"), cost("0.1"))
+    done = ledger.reserve("city", "c", about("11", "13"), cost("0.1"))
+    ledger.commit(done, "d0")
+    stopped = ledger.reserve("city", "a", about("10", "12"), cost("0.1"))
+    ledger.stop(stopped)
+    with pytest.raises(LedgerError, match="stays closed"):
+        ledger.commit(early, "d1")
+    with pytest.raises(LedgerError, match="stays closed"):
+        ledger.reserve("city", "b", about("11", "13"), cost("0.1"))
+    assert ledger.reserve("city", "c", about("11", "13"), cost("0.1")).stage is Stage.COMMITTED
+    ledger.commit(stopped, "d2")
+    assert ledger.commit(early, "d1").stage is Stage.COMMITTED
+    assert ledger.verify()
+
+
 def test_it_is_recorded_once_stays_charged_and_opens_when_the_same_request_is_answered(
     ledger: Ledger,
 ) -> None:
