@@ -98,6 +98,33 @@ def test_numbers_written_as_text_are_packed(monkeypatch: pytest.MonkeyPatch, tmp
         assert count_visits(visits, listed, DAY).values.tolist() == [625] * 8 + [0]
 
 
+def test_people_called_by_words_are_packed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Visited twice or not; and a word for nobody among them is found on that way as well."""
+    rows = [(f"{number:04}-x", number % 8) for number in range(3000)] * 2
+    frame = _visits(rows, pl.String, pl.Int64)
+    odd = _visits([*rows, ("unknown", 3)], pl.String, pl.Int64)
+    monkeypatch.setattr(tally, "_in_general", None)
+    for most in (None, 8):
+        assert count_visits(frame, PLACES, DAY, max_places_per_person=most).values.tolist() == [375] * 8
+        with pytest.raises(BadFile, match="a word or a number for a missing value"):
+            count_visits(odd, PLACES, DAY, max_places_per_person=most)
+
+
+@given(pairs.filter(bool), st.sampled_from([1, 2, 5, 1000]), st.sampled_from([None, 8]))
+def test_people_of_one_hash_are_not_counted_as_one(
+    rows: list[tuple[int, int]], hashes: int, most: int | None
+) -> None:
+    """Neither at one place nor, where the places of each person are counted, at several."""
+    named = [(f"{who}-{'x' * who}", where) for who, where in rows]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(packing, "_hash", lambda _: (pl.col("person").hash() % hashes).cast(pl.Int64))
+        counts = count_visits(_visits(named, pl.String, pl.Int64), PLACES, DAY, max_places_per_person=most)
+    truth = Counter(where for _, where in set(rows))
+    assert counts.values.tolist() == [truth[int(place)] for place in PLACES.ids]
+    each = Counter(who for who, _ in set(rows))
+    assert counts.most_places_per_person == (None if most is None else max(each.values()))
+
+
 def test_memory_is_saved_where_a_window_is_wide(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[bool] = []
 

@@ -38,6 +38,15 @@ def test_everything_a_list_can_say(tmp_path: Path) -> None:
     assert len(places) == 2
 
 
+def test_columns_become_arrays_once(tmp_path: Path) -> None:
+    """Whoever goes through the places one by one does not pay for all of them each time."""
+    path = tmp_path / "places.csv"
+    path.write_text(FULL)
+    places = read_places(path)
+    for column in ("latitude", "longitude", "popularity"):
+        assert getattr(places, column) is getattr(places, column)
+
+
 def test_what_is_not_said_is_none(tmp_path: Path) -> None:
     path = tmp_path / "places.csv"
     path.write_text("place\nb\na")

@@ -69,9 +69,9 @@ def as_order(places: list[str]) -> bytes:
 
 def as_geojson(manifest: Manifest, answers: Answers, places: Places) -> bytes:
     """answers.geojson: the public map as data, in the words of the public map."""
+    encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     lines = [
-        json.dumps(_feature(one, places, number), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-        for number, one in enumerate(said(manifest, answers))
+        encoder.encode(_feature(one, places, number)) for number, one in enumerate(said(manifest, answers))
     ]
     head = json.dumps(
         {

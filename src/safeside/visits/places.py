@@ -79,17 +79,17 @@ class Places:
         """The part of the world each place lies in."""
         return self._words("region")
 
-    @property
+    @cached_property
     def latitude(self) -> NDArray[np.float64] | None:
         """Degrees north."""
         return self._numbers("latitude")
 
-    @property
+    @cached_property
     def longitude(self) -> NDArray[np.float64] | None:
         """Degrees east."""
         return self._numbers("longitude")
 
-    @property
+    @cached_property
     def popularity(self) -> NDArray[np.float64] | None:
         """Public knowledge of how many people come, on any scale."""
         return self._numbers("popularity")

@@ -229,13 +229,19 @@ def _in_numbers(
     keys = found.drop_in_place("key")
     if keys.null_count():
         return None
+    everywhere = asked.per_person or asked.unlisted
+    if packed.hashed and not packed.tells_apart(keys, found["person"], everywhere=everywhere):
+        return None
+    looked = packed.hashed and not source.declared.trust_ids
+    odd = looked and found.height > 0 and _odd(nw.from_native(found.lazy()).select(*_looks()))
+    del found
     unlisted = packed.unlisted(keys) if asked.unlisted else None
     values, unknown, most = packed.count(keys, per_person=asked.per_person, sparing=asked.wide)
     return Tally(
         values=values,
         unknown=unknown,
         doubtful=False,
-        odd_ids=False,
+        odd_ids=odd,
         most_places=most if asked.per_person else None,
         unlisted=unlisted,
     )
@@ -243,12 +249,13 @@ def _in_numbers(
 
 def _in_general(source: Source, frame: Frame, places: Places, asked: _Asked, progress: Progress) -> Tally:
     text = source.text_persons
+    looked = text and not source.declared.trust_ids
     others = [unlisted_query(frame, places)] if asked.unlisted else []
     # What is kept of a narrow window takes little memory as it is.
     frame = _light(frame) if asked.wide else frame
     if text or asked.per_person or str(frame.implementation) != "polars":
         distinct = each_once(frame)
-        queries = [_group_text(distinct, source) if text else _group(distinct)]
+        queries = [_group_text(distinct) if looked else _group(distinct)]
     else:
         distinct = frame
         queries = [frame.group_by("place").agg(nw.col("person").n_unique().alias("people"))]
@@ -263,7 +270,7 @@ def _in_general(source: Source, frame: Frame, places: Places, asked: _Asked, pro
         values=values,
         unknown=unknown,
         doubtful=bool(by_place["place"].null_count()),
-        odd_ids=text and _odd(by_place, source),
+        odd_ids=looked and by_place.height > 0 and _odd(nw.from_native(by_place.lazy())),
         most_places=int(answers[0]["places"].item() or 0) if asked.per_person else None,
         unlisted=unlisted,
     )
@@ -319,31 +326,30 @@ def _group(distinct: Frame) -> Frame:
     return rows_for_each(distinct, "place", "people")
 
 
-def _group_text(distinct: Frame, source: Source) -> Frame:
+def _group_text(distinct: Frame) -> Frame:
     """The same, and on the way what identifiers look like: enough to know whether to look closer."""
-    if source.declared.trust_ids:
-        return _group(distinct)
+    looks = distinct.with_columns(*_looks())
+    return looks.group_by("place").agg(nw.len().alias("people"), *_strangest())
+
+
+def _looks() -> tuple[nw.Expr, ...]:
+    """Of one identifier: whether it is no identifier, how long it is, and how long if padded with zeros."""
     person = nw.col("person")
     length = person.str.len_chars()
-    looks = distinct.with_columns(
+    return (
         nw.when(person.str.contains(FAULTY)).then(nw.lit(1)).otherwise(nw.lit(0)).alias("odd"),
         length.alias("shortest"),
         nw.when(person.str.starts_with("0")).then(length).otherwise(nw.lit(0)).alias("padded"),
     )
-    return looks.group_by("place").agg(
-        nw.len().alias("people"),
-        nw.col("odd").max(),
-        nw.col("shortest").min(),
-        nw.col("padded").max(),
-    )
 
 
-def _odd(by_place: pl.DataFrame, source: Source) -> bool:
-    if source.declared.trust_ids or not by_place.height:
-        return False
-    odd, shortest, padded = by_place.select(
-        pl.col("odd").max(), pl.col("shortest").min(), pl.col("padded").max()
-    ).row(0)
+def _strangest() -> tuple[nw.Expr, ...]:
+    return nw.col("odd").max(), nw.col("shortest").min(), nw.col("padded").max()
+
+
+def _odd(looks: Frame) -> bool:
+    """Whether identifiers have to be looked at closer, from how some of them look."""
+    odd, shortest, padded = looks.select(*_strangest()).collect().row(0)
     return bool(odd) or mixed_zeros(shortest, padded or None)
 
 
