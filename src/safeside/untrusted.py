@@ -106,6 +106,8 @@ def _deeper_than(value: Any, depth: int) -> bool:
     for _ in range(depth):
         inside = (one.values() if isinstance(one, dict) else one for one in level)
         level = [inner for values in inside for inner in values if isinstance(inner, dict | list)]
+        if not level:
+            return False
     return bool(level)
 
 
