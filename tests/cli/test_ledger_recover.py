@@ -170,6 +170,17 @@ def test_releases_of_a_ledger_that_is_kept_elsewhere_stop_nothing(
     create("second.db")
 
 
+def test_show_does_not_offer_what_a_rolled_back_ledger_has_forgotten_without_a_word(here: Path) -> None:
+    run("ledger", "create", "--dataset", "visits", "--epsilon", "10", "--ledger", "l.db")
+    old = Path("l.db").read_bytes()
+    assert read("ledger", "show", "--ledger", "l.db")["forgotten"] == 0
+    spend("l.db")
+    Path("l.db").write_bytes(old)
+    assert read("ledger", "show", "--ledger", "l.db")["forgotten"] > 0
+    for named in ([], ["visits"]):
+        assert "This ledger has forgotten" in run("ledger", "show", *named, "--ledger", "l.db")
+
+
 def test_verify_names_a_witness_that_was_rolled_back_or_deleted(here: Path, state: Path) -> None:
     run("ledger", "create", "--dataset", "visits", "--epsilon", "10", "--ledger", "l.db")
     spend("l.db")

@@ -100,10 +100,19 @@ def show(
         names = [dataset] if dataset else [one.name for one in book.datasets()]
         shown = [book.show(name) for name in names]
         identity = {"ledger": book.ledger_id, "events": book.head.number, "head": book.head.digest}
+        lost = book.forgotten()
     if json:
-        print_json({**identity, "datasets": [text.status_json(one, places=places) for one in shown]})
+        print_json(
+            {
+                **identity,
+                "forgotten": lost,
+                "datasets": [text.status_json(one, places=places) for one in shown],
+            }
+        )
         return
     out.print(f"Ledger {identity['ledger']}, {identity['events']:,} events.", markup=False)
+    if lost:
+        out.print(text.forgotten(lost), markup=False)
     if dataset:
         text.print_status(shown[0], places=places)
     else:
