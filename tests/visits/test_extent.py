@@ -277,3 +277,15 @@ def test_a_manifest_that_cannot_be_followed_is_no_missing_one(tmp_path: Path) ->
     (tmp_path / "covers.toml").symlink_to(tmp_path / "gone.toml")
     with pytest.raises(BadFile, match="does not say what they cover"):
         count_visits(tmp_path, places(), DAY)
+
+
+def test_folders_that_a_star_stands_for_must_each_cover_the_window(tmp_path: Path) -> None:
+    """One file a day of each of two hospitals, and one of them sent none today."""
+    for name, days in (("north", (3, 4)), ("south", (4,))):
+        (tmp_path / name).mkdir()
+        files(tmp_path / name, *days)
+    folders = Manifest(covers="*/visits-%Y-%m-%d.csv")
+    assert "declared to cover less" in stopped(tmp_path, DAY, TOKYO, manifest=folders)
+    files(tmp_path / "south", 3)
+    fine(tmp_path, DAY, TOKYO, manifest=folders)
+    fine(tmp_path, DAY, TOKYO, manifest=Manifest(covers="*visits-%Y-%m-%d*"))

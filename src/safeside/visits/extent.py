@@ -36,11 +36,14 @@ from safeside.visits.window import Window, find_zone, local_midnight
 _NEAR: Final = timedelta(days=1)
 """How near to the window a row must lie to show that the input goes on beyond it."""
 _PARTS: Final = {"Y": r"\d{4}", "m": r"\d{2}", "d": r"\d{2}", "H": r"\d{2}"}
+_FOLDER: Final = "folder"
 _TOKEN: Final = re.compile(r"%(.)|(\*)")
 _DECLARE: Final = (
     "--covers A/B, or covers in safeside.toml, or a file covers.toml beside the visits; where there is one "
     "file a day, named by its date, once: --covers 'visits-%Y-%m-%d.csv'"
 )
+
+Span = tuple[datetime, datetime]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +61,7 @@ class Needed:
         end = window.end + after if until is None else max(window.start, min(window.end, until))
         return cls(start=window.start - before, end=end, instant=window.instant and not after)
 
-    def within(self, spans: Iterable[tuple[datetime, datetime]]) -> bool:
+    def within(self, spans: Iterable[Span]) -> bool:
         """Whether the spans, put together, cover it without a gap."""
         at = self.start
         for start, end in sorted(spans):
@@ -80,7 +83,8 @@ def coverage(
     needed = Needed.of(window, source.declared, until)
     said = _declarations(source, known)
     if said:
-        if all(needed.within(_spans(text, paths, source.declared)) for text, paths in said):
+        parts = [spans for text, paths in said for spans in _spans(text, paths, source.declared)]
+        if all(map(needed.within, parts)):
             return []
         return [_less(needed, source, until)]
     sides = _unseen_sides(source, needed, progress)
@@ -149,7 +153,8 @@ def _read(manifest: Path) -> str:
     return str(content["covers"])
 
 
-def _spans(text: str, paths: tuple[Path, ...], declared: VisitFormat) -> list[tuple[datetime, datetime]]:
+def _spans(text: str, paths: tuple[Path, ...], declared: VisitFormat) -> list[list[Span]]:
+    """What is declared, as spans of time that together cover something: a list for each folder by itself."""
     if "%" not in text:
         window = Window.parse(text, declared.timezone)
         if window.instant:
@@ -157,7 +162,7 @@ def _spans(text: str, paths: tuple[Path, ...], declared: VisitFormat) -> list[tu
                 "What the visits cover is declared as one moment.",
                 "Declare an interval or a date: --covers 2024-03-01/2024-03-08.",
             )
-        return [(window.start, window.end)]
+        return [[(window.start, window.end)]]
     pattern = _pattern(text)
     zone = declared.local
     if zone is None or not paths:
@@ -166,11 +171,17 @@ def _spans(text: str, paths: tuple[Path, ...], declared: VisitFormat) -> list[tu
             + ("there are none." if zone is not None else "no time zone is declared for the dates in them."),
             "Declare an interval (--covers A/B) for a dataframe; and the zone of the dates (--timezone).",
         )
-    return [_named(path, pattern, declared) for path in paths]
+    folders: dict[tuple[str, ...], list[Span]] = {}
+    for path in paths:
+        folder, span = _named(path, pattern, declared)
+        folders.setdefault(folder, []).append(span)
+    return list(folders.values())
 
 
 def _pattern(text: str) -> re.Pattern[str]:
-    """The names of files as a regular expression, with the parts of a date in it."""
+    """The names of files as a regular expression, with the parts of a date in it, and the folders that differ
+    (a * before the date, in the name of a folder).
+    """
     parts = [token[1] for token in _TOKEN.finditer(text) if token[1]]
     if sorted(set(parts) | {"H"}) != ["H", "Y", "d", "m"] or len(parts) != len(set(parts)):
         raise BadQuestion(
@@ -179,27 +190,33 @@ def _pattern(text: str) -> re.Pattern[str]:
             "--covers 'visits-%Y-%m-%d-*.csv'.",
         )
     written, at = "", 0
+    folders = text[: text.index("%")].rpartition("/")[0]
     for token in _TOKEN.finditer(text):
         written += re.escape(text[at : token.start()])
-        written += "[^/]*" if token[2] else f"(?P<{token[1]}>{_PARTS[token[1]]})"
+        if token[1]:
+            written += f"(?P<{token[1]}>{_PARTS[token[1]]})"
+        else:
+            written += f"(?P<{_FOLDER}{at}>[^/]*)" if token.start() < len(folders) else "[^/]*"
         at = token.end()
     return re.compile(rf"(?:.*/)?{written}{re.escape(text[at:])}")
 
 
-def _named(path: Path, pattern: re.Pattern[str], declared: VisitFormat) -> tuple[datetime, datetime]:
-    """The local day, or hour, that the name of a file tells."""
+def _named(path: Path, pattern: re.Pattern[str], declared: VisitFormat) -> tuple[tuple[str, ...], Span]:
+    """The folders that differ, and the local day, or hour, that the name of a file tells."""
     zone = declared.local
     assert zone is not None
     found = pattern.fullmatch(path.as_posix())
     try:
         if found is None:
             raise ValueError
-        part = {name: int(number) for name, number in found.groupdict().items()}
+        said = found.groupdict()
+        folder = tuple(said.pop(name) for name in list(said) if name.startswith(_FOLDER))
+        part = {name: int(number) for name, number in said.items()}
         day = date(part["Y"], part["m"], part["d"])
         if "H" in part:
             hours = [datetime(day.year, day.month, day.day, part["H"], tzinfo=zone, fold=f) for f in (0, 1)]
-            return hours[0].astimezone(UTC), hours[1].astimezone(UTC) + timedelta(hours=1)
-        return local_midnight(day, zone), local_midnight(day + timedelta(days=1), zone)
+            return folder, (hours[0].astimezone(UTC), hours[1].astimezone(UTC) + timedelta(hours=1))
+        return folder, (local_midnight(day, zone), local_midnight(day + timedelta(days=1), zone))
     except (ValueError, OverflowError):
         raise BadFile(
             f"The name of {path.name} is not as it was declared to be, or tells no date (--covers).",
