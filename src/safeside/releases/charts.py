@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+FLOAT_ERROR: Final = 1e-9
+"""More than the arithmetic of a probability can be wrong by."""
 _WIDE: Final = 960.0
 _HALF: Final = 440.0
 _TALL: Final = 230.0
@@ -85,7 +88,8 @@ def curve(chances: Mapping[int, float], threshold: int) -> str:
         x, y = count * gap, _height(chance)
         body.append(
             f'<line class="curve" x1="{x:.1f}" y1="{_height(0):.1f}" x2="{x:.1f}" y2="{y:.1f}"/>'
-            f'<circle class="at-most" cx="{x:.1f}" cy="{y:.1f}" r="5"><title>{chance:.3f}</title></circle>'
+            f'<circle class="at-most" cx="{x:.1f}" cy="{y:.1f}" r="5">'
+            f"<title>{_chance(chance)}</title></circle>"
             f'<text class="soft" x="{x:.1f}" y="{_TALL + 18}" text-anchor="middle">{count}</text>'
         )
     rule = (threshold + 0.5) * gap
@@ -95,6 +99,11 @@ def curve(chances: Mapping[int, float], threshold: int) -> str:
     )
     inner = f'<g transform="translate({_SCALE:.0f} 0)">{"".join(body)}</g>'
     return _svg(_FRAME, _TALL + 26, "Chance of the answer by true count", inner)
+
+
+def _chance(share: float) -> str:
+    """Rounded down: an answer is never shown as more certain than it is."""
+    return f"{max(0, math.floor((share - FLOAT_ERROR) * 1000)) / 1000:.3f}"
 
 
 def _height(share: float) -> float:

@@ -11,12 +11,11 @@ from typing import Final
 from safeside.exact import show
 from safeside.ledger.money import Budget, Cost
 from safeside.releases import wording
+from safeside.releases.charts import FLOAT_ERROR
 from safeside.releases.composing import Setting, draft
 from safeside.releases.question import Question
 
 _COUNTS_NAMED: Final = 4
-_FLOAT_ERROR: Final = 1e-9
-"""More than the arithmetic of a mean of probabilities can be wrong by."""
 _LEFT_OUT: Final = (
     "Visits to places that are not listed will be left out, and every answer says so. How many there are is "
     "shown here, to you alone, when they are counted: if they are many, or look like listed places, the "
@@ -109,7 +108,7 @@ def _expect(question: Question) -> tuple[str, ...]:
 
 def at_least(share: float) -> str:
     """A share in per cent, rounded down: never shown as more, or more certain, than it is."""
-    return f"{max(0, math.floor((share - _FLOAT_ERROR) * 1000)) / 10:.1f} %"
+    return f"{max(0, math.floor((share - FLOAT_ERROR) * 1000)) / 10:.1f} %"
 
 
 def _amount(epsilon: Fraction, delta: Fraction) -> str:
