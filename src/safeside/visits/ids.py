@@ -32,6 +32,8 @@ class Fault(StrEnum):
 
 _BLANKS: Final = "\t-\r \x1c-\x1f\x85\xa0\u1680\u2000-\u200f\u2028\u2029\u202f\u205f\u2060\u3000\ufeff"
 """Unicode's white space, and what takes no room at all."""
+_WIDER: Final = 0xFEE0
+"""How far ！ is from !, and every other such letter from its own."""
 _WORDS: Final = (
     "na|n/a|n.a|n.a.|#na|#n/a|#n/a n/a|nan|null|nil|none|nat|nul|unknown|undefined|missing|empty|blank"
     "|not available|not applicable|anonymous|#ref!|#value!|#name?|#num!|#div/0!|#null!|#error!|#spill!|#calc!"
@@ -40,20 +42,29 @@ _WORDS: Final = (
 )
 """Words for "missing", as databases, spreadsheets and people write them."""
 _MARKS: Final = (
-    r"[?？]+|[-–—−]+|[.…]+|_+|[*]+|[-−]1|[\\]N"
+    r"[?？]+|[-–—−]+|[.…]+|_+|[*]+|[-−－][1１]|[\\]N"
     "|0{8}-0{4}-0{4}-0{4}-0{12}|0{32}|[fF]{8}-[fF]{4}-[fF]{4}-[fF]{4}-[fF]{12}|0x(?:00)+|"
 )
 """Marks, -1, the UUID of zeros (or of ones, or as bytes), and, last, nothing at all."""
 
 
-def _either_case(word: str) -> str:
+def _in_any_letters(word: str) -> str:
+    """Capital or small, and in the wide letters of Chinese and Japanese keyboards."""
     return "".join(
-        f"[{letter.lower()}{letter.upper()}]" if letter.lower() != letter.upper() else re.escape(letter)
+        f"[{letter.lower()}{letter.upper()}{_wide(letter.lower())}{_wide(letter.upper())}]"
+        if letter.lower() != letter.upper()
+        else f"[/{_wide('/')}]"
+        if letter == "/"
+        else re.escape(letter)
         for letter in word
     ).replace("\\ ", " ")
 
 
-_MISSING_WORDS: Final = "|".join(map(_either_case, _WORDS.split("|")))
+def _wide(letter: str) -> str:
+    return chr(ord(letter) + _WIDER) if letter.isascii() else ""
+
+
+_MISSING_WORDS: Final = "|".join(map(_in_any_letters, _WORDS.split("|")))
 PLACEHOLDER: Final = f"^[{_BLANKS}\"'(<\\[{{]*(?:{_MISSING_WORDS}|{_MARKS})[{_BLANKS}\"')>\\]}}]*$"
 """Everybody who has no identifier would become one person."""
 ROUNDED: Final = f"^[{_BLANKS}\"']*[+-]?[0-9]+(?:(?:[.,][0-9]*)?[eE][+-]?[0-9]+|[.]0*|,0?0?)[{_BLANKS}\"']*$"
