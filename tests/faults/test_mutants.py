@@ -1,0 +1,50 @@
+"""The mutation run makes changes that are changes, each at one place, and the same ones each time."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+from soak import _mutants, mutation
+
+ROOT = Path(__file__).parents[2]
+
+
+def mutants(tmp_path: Path, source: str) -> list[tuple[str, str, str]]:
+    path = tmp_path / "one.py"
+    path.write_text(source)
+    found = _mutants.of_file(path, "room", tmp_path)
+    return [(one.before, one.after, one.applied(source)) for one in found]
+
+
+def test_operators_numbers_and_conditions_are_changed(tmp_path: Path) -> None:
+    source = 'def f(é: int | None) -> "int | str":\n    return "é" if é < 2 and not é else é + True\n'
+    found = mutants(tmp_path, source)
+    assert [(before, after) for before, after, _ in found] == [
+        ("<", "<="),
+        ("2", "3"),
+        ("and", "or"),
+        ("not ", ""),
+        ("+", "-"),
+        ("True", "False"),
+    ]
+    for _, _, changed in found:
+        assert ast.dump(ast.parse(changed)) != ast.dump(ast.parse(source))
+
+
+def test_the_same_mutants_are_chosen_each_time() -> None:
+    rooms = list(mutation.ROOMS)
+    assert mutation.chosen(rooms, 40) == mutation.chosen(rooms, 40)
+    assert {one.room for one in mutation.chosen(rooms, 300)} == set(rooms)
+
+
+def test_every_chosen_mutant_is_code_that_differs() -> None:
+    for one in mutation.chosen(list(mutation.ROOMS), 300):
+        source = (ROOT / one.file).read_text()
+        changed = one.applied(source)
+        assert ast.dump(ast.parse(changed)) != ast.dump(ast.parse(source)), one.name
+
+
+def test_the_rooms_have_tests() -> None:
+    for folders in mutation.ROOMS.values():
+        assert all((ROOT / folder).exists() for folder in folders)
