@@ -8,22 +8,20 @@ failure costs epsilon. Only pass or fail is ever published, never how near it wa
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from safeside import exact
-from safeside.exact import Ball, Number, evaluate
-from safeside.mechanisms.additive import NOT_COUNTED
+from safeside.exact import Ball, evaluate
 from safeside.mechanisms.counts import people_counts, thresholds_for
 from safeside.mechanisms.laws import Up
 from safeside.mechanisms.noisy import source
+from safeside.mechanisms.one_epsilon import OneEpsilon
 from safeside.noise.entropy import Entropy
 from safeside.noise.inversion import bernoulli
-from safeside.privacy.guarantee import Direction, Guarantee
-from safeside.privacy.policy import Policy
+from safeside.privacy.guarantee import Guarantee
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -38,7 +36,7 @@ class Tested:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BlockTest:
+class BlockTest(OneEpsilon):
     """Passes with probability 1 - e^(-epsilon k), k the smallest t + 1 - f in the block; never where k <= 0.
 
     Guarantee
@@ -52,23 +50,6 @@ class BlockTest:
     """
 
     name: ClassVar[str] = "block-test"
-    epsilon: Number
-    policy: Policy = NOT_COUNTED
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", exact.epsilon(self.epsilon))
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """What is promised of one test, and of any number of tests up to the first failure."""
-        return Guarantee(
-            epsilon=exact.exact(self.epsilon), policy=self.policy, direction=Direction.DECREASING
-        )
-
-    @property
-    def alpha(self) -> Fraction:
-        """How often a pass is wrong: never."""
-        return Fraction(0)
 
     def beta(self, margin: int) -> Ball:
         """Pr[pass] where the smallest margin t + 1 - f is this."""

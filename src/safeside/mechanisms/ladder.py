@@ -22,14 +22,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from safeside import exact
 from safeside.errors import BadNumber
-from safeside.exact import Ball, Number, ball, exp
-from safeside.mechanisms.additive import NOT_COUNTED
+from safeside.exact import Ball, ball, exp
 from safeside.mechanisms.counts import people_counts, thresholds_for
 from safeside.mechanisms.noisy import source
+from safeside.mechanisms.one_epsilon import OneEpsilon
 from safeside.noise.choice import choose
 from safeside.noise.entropy import Entropy
-from safeside.privacy.guarantee import Direction, Guarantee
-from safeside.privacy.policy import Policy
+from safeside.privacy.guarantee import Guarantee
 
 Bools = NDArray[np.bool_]
 Claim = tuple[int, int, frozenset[int]]
@@ -91,7 +90,7 @@ class Climbed:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ladder:
+class Ladder(OneEpsilon):
     """Chooses (component h, level j) with weight omega_h c_j 2^-(exponents of what is too busy for level j).
 
     Then every condition that is quiet enough for the level is included unless its own random word, drawn for
@@ -109,32 +108,18 @@ class Ladder:
     """
 
     name: ClassVar[str] = "ladder"
-    epsilon: Number
     components: tuple[Component, ...]
     bottom: int = BOTTOM
     top: int | None = None
     """The highest level; the largest t + 1 where none is given."""
-    policy: Policy = NOT_COUNTED
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", exact.epsilon(self.epsilon))
+        super().__post_init__()
         object.__setattr__(self, "bottom", exact.whole(self.bottom, "bottom", least=1))
         if self.top is not None:
             object.__setattr__(self, "top", exact.whole(self.top, "top", least=1))
         if not self.components:
             raise BadNumber("There is no component.", "Give at least one: how conditions are left out.")
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """What is promised of the whole claim."""
-        return Guarantee(
-            epsilon=exact.exact(self.epsilon), policy=self.policy, direction=Direction.DECREASING
-        )
-
-    @property
-    def alpha(self) -> Fraction:
-        """How often a claim is wrong: never."""
-        return Fraction(0)
 
     def release(self, counts: ArrayLike, at_most: ArrayLike, *, entropy: Entropy | None = None) -> Climbed:
         """Draw the claim, exactly; counts and thresholds stand in the order of the ranks."""

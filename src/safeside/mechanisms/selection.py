@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
@@ -16,16 +15,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from safeside import exact
 from safeside.errors import BadCounts, BadNumber
-from safeside.exact import Ball, Number, ball
-from safeside.mechanisms.additive import NOT_COUNTED
+from safeside.exact import Ball, ball
 from safeside.mechanisms.blocktest import BlockTest, smallest_margin
 from safeside.mechanisms.counts import kept, people_counts, thresholds_for
 from safeside.mechanisms.ladder import BOTTOM, NO_BOUND, Claim, Ladder
 from safeside.mechanisms.noisy import source
+from safeside.mechanisms.one_epsilon import OneEpsilon
 from safeside.mechanisms.selection_plan import SelectionPlan
 from safeside.noise.entropy import Entropy
-from safeside.privacy.guarantee import Direction, Guarantee
-from safeside.privacy.policy import Policy
+from safeside.privacy.guarantee import Guarantee
 
 Outcome = tuple[int, Claim | None]
 """What is published: how many blocks passed, and the ladder's claim, or None where a test failed."""
@@ -56,7 +54,7 @@ class Selected:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Selection:
+class Selection(OneEpsilon):
     """Tests of public blocks, then the ladder on the rest.
 
     Guarantee
@@ -70,13 +68,11 @@ class Selection:
     """
 
     name: ClassVar[str] = "selection"
-    epsilon: Number
     plan: SelectionPlan
     bottom: int = BOTTOM
-    policy: Policy = NOT_COUNTED
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", exact.epsilon(self.epsilon))
+        super().__post_init__()
         ends = (0, *self.plan.blocks)
         rest = self.plan.order.size - self.plan.tested
         if rest < 0 or any(one >= two for one, two in itertools.pairwise(ends)):
@@ -84,18 +80,6 @@ class Selection:
                 "The blocks of a plan are empty or reach beyond its conditions.",
                 "Use a plan made by plan_selection for as many conditions.",
             )
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """What is promised of tests and ladder together."""
-        return Guarantee(
-            epsilon=exact.exact(self.epsilon), policy=self.policy, direction=Direction.DECREASING
-        )
-
-    @property
-    def alpha(self) -> Fraction:
-        """How often what is certified is wrong: never."""
-        return Fraction(0)
 
     def release(self, counts: ArrayLike, at_most: ArrayLike, *, entropy: Entropy | None = None) -> Selected:
         """Draw, exactly; what is published is `bounds`, `passed`, `component` and `level`."""
