@@ -6,6 +6,7 @@ Each says what happened and what to do next, and never quotes private data::
     ├── BadNumber            a number that cannot be an epsilon, delta, alpha, beta ...
     ├── BadCounts            counts that are negative, not whole, too large, empty ...
     ├── UnsafeFile           a pipe, device, link or endless file where a plain one should be
+    ├── MadeByNewer          a record of a later version than this one reads
     ├── PrivacyError         a guarantee that would not hold
     │   ├── UnknownPolicy
     │   ├── NotMonotone      one-sided noise asked for a query that has no direction
@@ -58,6 +59,10 @@ class BadCounts(SafesideError, ValueError):
 
 class UnsafeFile(SafesideError):
     """Something that is not a plain file of a size that is read, where others may write."""
+
+
+class MadeByNewer(SafesideError):
+    """A record of a later version than this one reads."""
 
 
 class PrivacyError(SafesideError):
