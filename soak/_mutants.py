@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +42,10 @@ class Mutant:
     file: str
     room: str
     line: int
+    text: str
+    """The line it stands in, without its indentation."""
+    column: int
+    """Where in that text."""
     start: int
     end: int
     before: str
@@ -48,8 +53,13 @@ class Mutant:
 
     @property
     def name(self) -> str:
-        """Short, and the same from run to run while the line stays where it is."""
-        return f"{self.file.removeprefix('src/safeside/')}:{self.line} {self.before!r} -> {self.after!r}"
+        """The same from run to run while the line stays in its room, wherever it stands there."""
+        return f"{self.room}: {self.text} [{self.column}: {self.before!r} -> {self.after!r}]"
+
+    @property
+    def place(self) -> str:
+        """Where to look."""
+        return f"{self.file}:{self.line}"
 
     def applied(self, source: str) -> str:
         """The changed file."""
@@ -70,12 +80,16 @@ def of_file(path: Path, room: str, root: Path) -> list[Mutant]:
         return lines[line - 1] + column
 
     found = []
-    for node, start, end, after in _changes(tree, at, data):
+    for start, end, after in _changes(tree, at, data):
+        line = bisect_right(lines, start)
+        written = data[lines[line - 1] : lines[line]]
         found.append(
             Mutant(
                 file=str(path.relative_to(root)),
                 room=room,
-                line=node.lineno,
+                line=line,
+                text=written.decode().strip(),
+                column=start - lines[line - 1] - (len(written) - len(written.lstrip())),
                 start=start,
                 end=end,
                 before=data[start:end].decode(),
@@ -85,7 +99,7 @@ def of_file(path: Path, room: str, root: Path) -> list[Mutant]:
     return sorted(found, key=lambda one: (one.start, one.after))
 
 
-def _changes(tree: ast.Module, at: object, data: bytes) -> Iterator[tuple[ast.expr, int, int, str]]:
+def _changes(tree: ast.Module, at: object, data: bytes) -> Iterator[tuple[int, int, str]]:
     assert callable(at)
     skipped = _not_code(tree)
     for node in ast.walk(tree):
@@ -94,31 +108,31 @@ def _changes(tree: ast.Module, at: object, data: bytes) -> Iterator[tuple[ast.ex
         if isinstance(node, ast.Compare):
             left = node.left
             for operator, right in zip(node.ops, node.comparators, strict=True):
-                yield from _between(node, left, right, _COMPARED[type(operator)], at, data)
+                yield from _between(left, right, _COMPARED[type(operator)], at, data)
                 left = right
         elif isinstance(node, ast.BinOp) and type(node.op) in _COMPUTED:
-            yield from _between(node, node.left, node.right, _COMPUTED[type(node.op)], at, data)
+            yield from _between(node.left, node.right, _COMPUTED[type(node.op)], at, data)
         elif isinstance(node, ast.BoolOp):
             for left, right in zip(node.values, node.values[1:], strict=False):
-                yield from _between(node, left, right, _WORDS[type(node.op)], at, data)
+                yield from _between(left, right, _WORDS[type(node.op)], at, data)
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             start = at(node.lineno, node.col_offset)
-            yield node, start, start + len("not "), ""
+            yield start, start + len("not "), ""
         elif isinstance(node, ast.Constant) and type(node.value) in (int, bool):
             after = str(not node.value) if isinstance(node.value, bool) else str(node.value + 1)
-            yield node, at(node.lineno, node.col_offset), at(node.end_lineno, node.end_col_offset), after
+            yield at(node.lineno, node.col_offset), at(node.end_lineno, node.end_col_offset), after
 
 
 def _between(
-    node: ast.expr, left: ast.expr, right: ast.expr, swap: tuple[str, str], at: object, data: bytes
-) -> Iterator[tuple[ast.expr, int, int, str]]:
+    left: ast.expr, right: ast.expr, swap: tuple[str, str], at: object, data: bytes
+) -> Iterator[tuple[int, int, str]]:
     """The operator between two operands, where it stands once."""
     assert callable(at)
     first, last = at(left.end_lineno, left.end_col_offset), at(*_begin(right))
     gap = data[first:last].decode()
     if gap.count(swap[0]) == 1:
         start = first + gap.index(swap[0])
-        yield node, start, start + len(swap[0]), swap[1]
+        yield start, start + len(swap[0]), swap[1]
 
 
 def _begin(node: ast.expr) -> tuple[int, int]:

@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import argparse
 import concurrent.futures
+import hashlib
 import os
 import queue
-import random
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,9 +40,10 @@ ROOMS: Mapping[str, tuple[str, ...]] = {
     "releases": ("tests/releases", "tests/faults", "tests/messages"),
 }
 SURVIVORS = Path(__file__).parent / "_survivors.txt"
-_LONGEST = 300
-"""Seconds after which a mutant that hangs counts as noticed."""
+_LONGEST = 600
+"""Seconds after which a mutant that hangs counts as noticed; the report says how many did."""
 _FAILED, _INTERRUPTED = 1, 2
+_HANGS = "it hangs"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,28 +60,34 @@ def main(words: list[str]) -> int:
     reader = argparse.ArgumentParser(prog="python -m soak.mutation", description=__doc__)
     reader.add_argument("--small", action="store_true", help="a few mutants of one small room")
     reader.add_argument("--room", action="append", choices=list(ROOMS), help="only of these rooms")
-    reader.add_argument("--number", type=int, help="how many")
+    reader.add_argument("--number", type=int, help="how many of all rooms together")
     given = reader.parse_args(words)
     rooms = given.room or (["decisions"] if given.small else list(ROOMS))
-    number = given.number or (SMALL_NUMBER if given.small else NUMBER)
+    number = given.number or NUMBER
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="safeside-mutants-") as directory:
         home = Path(directory)
-        mutants = chosen(rooms, number)
+        mutants = chosen(rooms, number)[: SMALL_NUMBER if given.small else None]
         reached = {room: _reached(home, room) for room in rooms}
         fates = run(home, mutants, reached)
     return report(fates, rooms, time.monotonic() - began)
 
 
 def chosen(rooms: list[str], number: int) -> list[Mutant]:
-    """So many of all there are, by a fixed seed."""
-    every = [
-        mutant
-        for room in rooms
-        for path in sorted((ROOT / "src/safeside" / room).rglob("*.py"))
-        for mutant in _mutants.of_file(path, room, ROOT)
-    ]
-    return random.Random(SEED).sample(every, min(number, len(every)))
+    """Of so many out of all there are, by a fixed seed, those of these rooms.
+
+    Each has a rank of its own, so that a change elsewhere, or a file that moves, leaves the choice as it is.
+    """
+    seen: Counter[str] = Counter()
+    ranked = []
+    for room in ROOMS:
+        for path in sorted((ROOT / "src/safeside" / room).rglob("*.py")):
+            for mutant in _mutants.of_file(path, room, ROOT):
+                seen[mutant.name] += 1
+                rank = hashlib.sha256(f"{SEED} {seen[mutant.name]} {mutant.name}".encode()).digest()
+                ranked.append((rank, mutant))
+    ranked.sort(key=lambda one: one[0])
+    return [mutant for _, mutant in ranked[:number] if mutant.room in rooms]
 
 
 def _reached(home: Path, room: str) -> dict[tuple[str, int], list[str]]:
@@ -143,7 +151,8 @@ def run(
         finally:
             copies.put(copy)
         done += 1
-        sys.stderr.write(f"\r{done} of {len(mutants)} ")
+        word = "noticed" if fate.noticed else "SURVIVED"
+        sys.stderr.write(f"{done} of {len(mutants)}: {word} {mutant.place} {mutant.name} {fate.how}\n")
         return fate
 
     with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
@@ -168,7 +177,7 @@ def _fate(mutant: Mutant, copy: Path, tests: list[str]) -> Fate:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return Fate(mutant=mutant, noticed=True, how="it hangs")
+        return Fate(mutant=mutant, noticed=True, how=_HANGS)
     finally:
         path.write_text(original)
     noticed = ended.returncode in (_FAILED, _INTERRUPTED)
@@ -186,13 +195,16 @@ def report(fates: list[Fate], rooms: list[str], seconds: float) -> int:
     say(f"{len(fates)} mutants by seed {SEED} in {seconds / 60:.0f} minutes")
     for room in rooms:
         ours = [fate for fate in fates if fate.mutant.room == room]
-        say(f"  {room}: {sum(fate.noticed for fate in ours)} of {len(ours)} noticed")
+        hung = sum(fate.how == _HANGS for fate in ours)
+        say(
+            f"  {room}: {sum(fate.noticed for fate in ours)} of {len(ours)} noticed ({hung} because it hangs)"
+        )
     reasons = explained()
     unexplained = 0
     for fate in sorted((one for one in fates if not one.noticed), key=lambda one: one.mutant.name):
         reason = reasons.get(fate.mutant.name)
         unexplained += reason is None
-        say(f"  survived: {fate.mutant.name} ({fate.how}): {reason or 'NOT EXPLAINED'}")
+        say(f"  survived: {fate.mutant.name} ({fate.mutant.place}; {fate.how}): {reason or 'NOT EXPLAINED'}")
     return int(unexplained > 0)
 
 
