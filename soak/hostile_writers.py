@@ -32,8 +32,9 @@ from safeside.ledger import Stage, open_ledger, steps
 from safeside.ledger.witness import STATE_VARIABLE
 from safeside.releases import publication
 from safeside.releases.release import Release, load
+from safeside.releases.signature import check_signature
 from safeside.releases.signing import load_public
-from safeside.releases.verify import check_signature, verify
+from safeside.releases.verify import verify
 
 REQUESTS: Final = 60
 SMALL_REQUESTS: Final = 6

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any, ClassVar, Final, TypeVar
+from typing import Annotated, Any, ClassVar, Final, TypeVar
 
 import msgspec
 
@@ -25,6 +25,8 @@ _LARGEST: Final = (1 << 53) - 1
 _FIRST_OF_FOUR: Final = 0xF0
 """The first byte, in UTF-8, of the characters that UTF-16 sorts in another place."""
 
+PlainText = Annotated[str, msgspec.Meta(pattern=rf"^(?![\s\S]*{untrusted.CONTROL.pattern})")]
+"""Text that paints nothing: what a record says is shown in terminals."""
 Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
 
 

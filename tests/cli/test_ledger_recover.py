@@ -16,8 +16,8 @@ import safeside
 from safeside.errors import BadRelease, BadSignature, LedgerDamaged, LedgerForked
 from safeside.ledger.witness import STATE_VARIABLE
 from safeside.releases import manifest
+from safeside.releases.signature import sign
 from safeside.releases.signing import create_key, load_private, rotate
-from safeside.releases.verify import sign
 
 __all__ = ["here", "state", "world"]
 
@@ -71,10 +71,16 @@ def test_an_edited_price_is_refused(lost: World) -> None:
 
 def test_an_edited_price_is_refused_though_it_is_signed(lost: World) -> None:
     """Whoever has the key still cannot claim a price that the mechanism does not have."""
-    record = json.loads((lost.out / manifest.SIGNATURE).read_bytes())
+    receipt = json.loads((lost.out / manifest.FILE).read_bytes())["ledger"]
     data = cheapen(lost)
     (lost.out / manifest.SIGNATURE).write_bytes(
-        sign(data, record["receipt"], load_private(lost.home / "key"))
+        sign(
+            data,
+            load_private(lost.home / "key"),
+            file=manifest.FILE,
+            ledger=receipt["id"],
+            reference=receipt["reference"],
+        )
     )
     with pytest.raises(BadRelease):
         recover()

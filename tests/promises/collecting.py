@@ -60,7 +60,7 @@ def artefacts(home: Path) -> Mapping[str, str]:
     create_key(home / "key")
     key = load_private(home / "key")
     said = {
-        "the notice of a withdrawal": "\n\n".join(notice_sentences({"release": "r-1"})),
+        "the notice of a withdrawal": "\n\n".join(notice_sentences("r-1")),
         "the warning of `withdraw`": WARNING,
         "the warning of `publish --supersedes`": SUPERSEDE_WARNING,
         "the standing guarantee": "\n\n".join(_standing()),

@@ -19,9 +19,9 @@ from safeside.releases.composing import Setting, compose
 from safeside.releases.designs import Asked
 from safeside.releases.question import Terms, ask
 from safeside.releases.release import Release, load
+from safeside.releases.signature import sign
 from safeside.releases.signing import PrivateKey
 from safeside.releases.simulate import simulate
-from safeside.releases.verify import sign
 from safeside.visits.places import Places
 from safeside.visits.window import Window
 
@@ -137,7 +137,7 @@ def signed(out: Path, counts: list[int], terms: Terms, key: PrivateKey, *, when:
     out.mkdir()
     for name, data in files.items():
         (out / name).write_bytes(data)
-    (out / "signature.json").write_bytes(sign(files["release.json"], RECEIPT, key))
+    (out / "signature.json").write_bytes(sign(files["release.json"], key, file="release.json", **RECEIPT))
     return load(out)
 
 
@@ -150,5 +150,5 @@ def resigned(release: Release, key: PrivateKey, **changed: Any) -> Release:
     }
     data = manifest.encode(record)
     (release.directory / "release.json").write_bytes(data)
-    (release.directory / "signature.json").write_bytes(sign(data, RECEIPT, key))
+    (release.directory / "signature.json").write_bytes(sign(data, key, file="release.json", **RECEIPT))
     return load(release.directory)

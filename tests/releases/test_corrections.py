@@ -76,7 +76,7 @@ def test_the_public_notice_reads_the_same_for_every_reason_and_the_ledger_keeps_
     assert (status.releases, status.withdrawn, status.unfinished) == (0, 1, 0)
     public = b"".join(path.read_bytes() for path in sorted(world.out.iterdir()))
     assert reason.encode() not in public
-    said = notice_sentences({"release": release.id})
+    said = notice_sentences(release.id)
     page = (world.out / "map.html").read_text()
     assert page == (world.out / "report.html").read_text()
     for sentence in said:
@@ -118,7 +118,7 @@ def test_withdrawing_takes_back_everything_and_stays_charged(world: World) -> No
         "signature.json",
     }
     notice = read_notice(world.out, load_public(world.home / "key.pub"))
-    assert notice["release"] == release.id
+    assert notice.release == release.id
     assert remaining(world) == CAP - 1
     with pytest.raises(BadRelease, match="withdrawn"):
         load(world.out)

@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 from safeside.cli.main import build
 from safeside.errors import BadFile, BadQuestion, BadRelease, BadSignature, ReleaseError, SafesideError
 from safeside.ledger import open_ledger
+from safeside.records import canonical
 from safeside.releases import manifest, publication
 from safeside.releases.artefacts import places_digest
 from safeside.releases.basemap import read_basemap
@@ -114,7 +115,9 @@ def test_a_name_in_a_release_does_not_paint_verified(release: Release, tmp_path:
 def test_a_key_id_or_a_release_id_does_not_paint_verified(release: Release, tmp_path: Path) -> None:
     path = release.directory / "signature.json"
     good = path.read_text()
-    path.write_text(json.dumps({**json.loads(good), "key": PAINTED}))
+    envelope = json.loads(good)
+    envelope["signatures"][0]["keyid"] = PAINTED
+    path.write_bytes(canonical(envelope))
     said = cli("verify", release.directory, "--key", tmp_path / "key.pub")
     assert "another key" in said
     assert "\x1b" not in said

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import re
 from pathlib import Path
@@ -24,7 +26,9 @@ __all__ = ["world"]
 def shown(world: World) -> dict[str, Any]:
     """What the public files say of the ledger, its own name and the reference left out."""
     record = json.loads((world.out / "release.json").read_bytes())["ledger"]
-    receipt = json.loads((world.out / "signature.json").read_bytes())["receipt"]
+    envelope = json.loads((world.out / "signature.json").read_bytes())
+    receipt = json.loads(base64.b64decode(envelope["payload"]))
+    assert receipt.pop("sha256") == hashlib.sha256((world.out / "release.json").read_bytes()).hexdigest()
     assert record.pop("reference") == receipt.pop("reference")
     assert record.pop("id") == receipt.pop("ledger")
     statement = (world.out / "statement.txt").read_text().split("Charged to ")[1].split("\n\n")[0]
@@ -55,7 +59,7 @@ def test_stops_and_other_input_leave_no_trace_in_what_a_release_says_of_its_ledg
     other.publish("counts")
     assert shown(world) == shown(other)
     assert shown(world)["release"].keys() == {"dataset", "cost"}
-    assert shown(world)["receipt"] == {}
+    assert shown(world)["receipt"] == {"schema": "safeside-signature/1", "file": "release.json"}
 
 
 def test_no_public_file_holds_a_digest_of_the_chain(world: World) -> None:

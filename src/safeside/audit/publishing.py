@@ -6,6 +6,7 @@ releases differ by their data and their randomness alone.
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import shutil
@@ -143,8 +144,9 @@ def _without_chance(files: Mapping[str, bytes]) -> dict[str, bytes]:
     record = json.loads(files["release.json"])
     reference = record["ledger"]["reference"].encode()
     record["files"] = {name: entry["bytes"] for name, entry in record["files"].items()}
-    signature = json.loads(files["signature.json"])
-    signature.update(signature="", manifest="")
+    envelope = json.loads(files["signature.json"])
+    signed = {**json.loads(base64.b64decode(envelope["payload"])), "sha256": ""}
+    signature = {"keyid": envelope["signatures"][0]["keyid"], "signed": signed}
     read = {**files, "release.json": _text(record), "signature.json": _text(signature)}
     return {name: data.replace(reference, b"REFERENCE") for name, data in read.items()}
 

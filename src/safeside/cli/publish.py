@@ -228,9 +228,9 @@ def verify(
     book = None if ledger is None else open_ledger(ledger)
     try:
         if (directory / WITHDRAWN).is_file():
-            said = read_notice(directory, keys)
+            notice = read_notice(directory, keys)
             raise BadRelease(
-                f"The release {said['release']} was withdrawn on {said['withdrawn']}.",
+                f"The release {notice.release} was withdrawn on {notice.withdrawn}.",
                 "Use a later release, if there is one.",
             )
         release = verify_release(directory, keys, ledger=book)

@@ -15,9 +15,9 @@ from safeside.releases import durable, manifest
 from safeside.releases.contents import check_contents
 from safeside.releases.release import Release, hold, load
 from safeside.releases.sealing import bound_to, new_key, seal, unseal
+from safeside.releases.signature import sign
 from safeside.releases.signing import PrivateKey
 from safeside.releases.staging import Staging
-from safeside.releases.verify import sign
 
 WRITTEN: Final = "publish: the draw is written, encrypted"
 COMMITTED: Final = "publish: the ledger has committed"
@@ -66,8 +66,14 @@ class Draws:
         if drawn is None:
             drawn = self._unsealed(reservation)
         steps.reached(COMMITTED)
-        receipt = {"ledger": self.ledger.ledger_id, "reference": reservation.reference}
-        files = {**drawn, manifest.SIGNATURE: sign(drawn[manifest.FILE], receipt, self.key)}
+        signature = sign(
+            drawn[manifest.FILE],
+            self.key,
+            file=manifest.FILE,
+            ledger=self.ledger.ledger_id,
+            reference=reservation.reference,
+        )
+        files = {**drawn, manifest.SIGNATURE: signature}
         steps.reached(SIGNED)
         try:
             self.staging.appear(files)

@@ -20,8 +20,8 @@ from safeside.ledger import Ledger
 from safeside.ledger.places import kept_elsewhere
 from safeside.releases import durable, manifest
 from safeside.releases.release import load
+from safeside.releases.signature import check_signature
 from safeside.releases.signing import KEY, keyring_path, load_public
-from safeside.releases.verify import check_signature
 
 _RECORD: Final = ".ledgers"
 _DEPTHS: Final = ("*", "*/*")

@@ -27,6 +27,7 @@ from safeside.releases.manifest import FILE as RELEASE_FILE
 from safeside.releases.publication import Publication, Sources
 from safeside.releases.question import ADP, NOT_VISITED, Question, Terms, ask
 from safeside.releases.release import Release, load
+from safeside.releases.signature import check_signature
 from safeside.releases.signing import (
     KEY,
     Ask,
@@ -37,7 +38,6 @@ from safeside.releases.signing import (
     load_public,
 )
 from safeside.releases.staging import Staging
-from safeside.releases.verify import check_signature
 from safeside.visits.covering import require_gaps
 from safeside.visits.format import Manifest, VisitFormat
 from safeside.visits.leftout import Confirm, unsaid
@@ -272,7 +272,7 @@ def _siblings(out: Path, ledger_id: str, keys: Sequence[PublicKey]) -> tuple[lis
         except ReleaseError:
             continue
         try:
-            signed = check_signature(directory, RELEASE_FILE, keys) == release.digest
+            signed = check_signature(directory, RELEASE_FILE, keys).sha256 == release.digest
         except ReleaseError:
             signed = False
         if signed:

@@ -9,37 +9,27 @@ the same for every reason: the ledger alone keeps it.
 from __future__ import annotations
 
 import html
-import json
 import os
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import ClassVar, Final
 
-from safeside import __version__
+from safeside import __version__, records
 from safeside.errors import BadQuestion, BadRelease, LedgerForked
 from safeside.ledger import Ledger, Stage
+from safeside.records import Part, PlainText, Record
 from safeside.releases import durable, manifest, pages
 from safeside.releases.release import MAP, REPORT, STATEMENT, WITHDRAWN, Release, load
+from safeside.releases.signature import check_signature, sign
 from safeside.releases.signing import PrivateKey, PublicKey
 from safeside.releases.staging import Staging
-from safeside.releases.verify import check_signature, sign
 from safeside.untrusted import visible
 
 REASONS: Final = ("software-fault", "wrong-file", "wrong-option")
-SCHEMA: Final = "safeside-withdrawal/1"
 _PAGES: Final = frozenset({MAP, REPORT, STATEMENT})
 _WIDTH: Final = 96
-_SHAPE: Final[Mapping[str, object]] = {
-    "schema": str,
-    "release": str,
-    "manifest": str,
-    "withdrawn": str,
-    "ledger": {"id": str, "dataset": str},
-    "software": {"name": str, "version": str},
-    "files": manifest.FILES,
-}
 WARNING: Final = (
     "A release must not be withdrawn, marked or repeated because of what the data now say: that would tell "
     "everybody what they say. Later findings do not make a release wrong, because every answer speaks from "
@@ -47,6 +37,40 @@ WARNING: Final = (
     "wrong option), spoilt, and only if you would do so whatever the answers are. It is taken back whole, "
     "what was spent stays spent, and the public notice does not say which of these it was."
 )
+
+
+class Charged(Part, frozen=True, kw_only=True):
+    """The ledger and the dataset that paid."""
+
+    id: PlainText
+    dataset: PlainText
+
+
+class Software(Part, frozen=True, kw_only=True):
+    """What made a file."""
+
+    name: PlainText
+    version: PlainText
+
+
+class File(Part, frozen=True, kw_only=True):
+    """A file that belongs to a record."""
+
+    bytes: int
+    sha256: str
+
+
+class Withdrawn(Record, frozen=True, kw_only=True):
+    """withdrawn.json: the notice that stands in the place of a release. It has no place for a reason."""
+
+    kind: ClassVar[str] = "withdrawn"
+    release: PlainText
+    manifest: str
+    """The SHA-256 of the release.json that was withdrawn."""
+    withdrawn: PlainText
+    ledger: Charged
+    software: Software
+    files: dict[str, File]
 
 
 def require_reason(reason: str) -> None:
@@ -87,8 +111,8 @@ def withdraw(
 def _require_withdrawn(directory: Path, ledger: Ledger, key: PrivateKey) -> None:
     """A notice that stands there already is ours, or somebody wants us to believe that all is done."""
     record = read_notice(directory, [key.public])
-    known = ledger.reservation(record["release"])
-    if known is None or known.stage is not Stage.WITHDRAWN or known.manifest != record["manifest"]:
+    known = ledger.reservation(record.release)
+    if known is None or known.stage is not Stage.WITHDRAWN or known.manifest != record.manifest:
         raise LedgerForked(
             f'The notice in "{directory}" speaks of a release that was not withdrawn in {ledger.where}.',
             "Give the ledger it was charged to; if the directory was exchanged, put the release back first.",
@@ -108,76 +132,82 @@ def _require_known(release: Release, ledger: Ledger) -> None:
 
 def _write_notice(notice: Path, release: Release, ledger: Ledger, key: PrivateKey, now: datetime) -> None:
     """The same words whatever the reason, which only the ledger keeps: a reason would be an output too."""
-    record: dict[str, Any] = {
-        "schema": SCHEMA,
-        "release": release.id,
-        "manifest": release.digest,
-        "withdrawn": now.astimezone(UTC).isoformat(timespec="seconds"),
-        "ledger": {"id": ledger.ledger_id, "dataset": release.charged().dataset},
-        "software": {"name": "safeside", "version": __version__},
-    }
-    page = _page(record)
-    files = {MAP: page, REPORT: page, STATEMENT: _statement(record)}
-    record["files"] = {name: manifest.file_entry(data) for name, data in files.items()}
-    data = (json.dumps(record, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
-    receipt = {"ledger": ledger.ledger_id, "reference": release.charged().reference}
+    withdrawn = now.astimezone(UTC).isoformat(timespec="seconds")
+    page = _page(release.id, withdrawn)
+    files = {MAP: page, REPORT: page, STATEMENT: _statement(release.id, withdrawn)}
+    charged = release.charged()
+    data = records.encode(
+        Withdrawn(
+            release=release.id,
+            manifest=release.digest,
+            withdrawn=withdrawn,
+            ledger=Charged(id=ledger.ledger_id, dataset=charged.dataset),
+            software=Software(name="safeside", version=__version__),
+            files={name: _file(content) for name, content in files.items()},
+        )
+    )
+    signature = sign(data, key, file=WITHDRAWN, ledger=ledger.ledger_id, reference=charged.reference)
     with durable.writing(notice):
         notice.mkdir()
-    for name, content in {**files, WITHDRAWN: data, manifest.SIGNATURE: sign(data, receipt, key)}.items():
+    for name, content in {**files, WITHDRAWN: data, manifest.SIGNATURE: signature}.items():
         durable.write(notice / name, content)
     durable.flush(notice)
 
 
-def notice_sentences(record: Mapping[str, Any]) -> list[str]:
+def _file(data: bytes) -> File:
+    return File(bytes=len(data), sha256=records.digest(data))
+
+
+def notice_sentences(release: str) -> list[str]:
     """What the public is told in the place of a release."""
     return [
-        f"The release {record['release']} was withdrawn as a whole. Do not use it, nor copies of it.",
+        f"The release {release} was withdrawn as a whole. Do not use it, nor copies of it.",
         "A release is withdrawn because of a fault of the software that made it or of a formal mistake in "
         "making it, such as the wrong file or a wrong option. Which of these it was is not published, and "
         "this notice reads the same for each. It says nothing about any place or person.",
     ]
 
 
-def _statement(record: Mapping[str, Any]) -> bytes:
-    told = [f"Withdrawn on {record['withdrawn']}.", *notice_sentences(record)]
+def _statement(release: str, withdrawn: str) -> bytes:
+    told = [f"Withdrawn on {withdrawn}.", *notice_sentences(release)]
     lines = [line for text in told for line in (*textwrap.wrap(text, _WIDTH), "")]
     return "\n".join(lines).encode()
 
 
-def _page(record: Mapping[str, Any]) -> bytes:
+def _page(release: str, withdrawn: str) -> bytes:
     """The notice where the map and the report were, so that a link to either still leads to an answer."""
-    moment = datetime.fromisoformat(record["withdrawn"])
+    moment = datetime.fromisoformat(withdrawn)
     return pages.fill(
         "notice.html",
         {
             "csp": html.escape(pages.policy(None)),
-            "version": html.escape(record["software"]["version"]),
+            "version": html.escape(__version__),
             "title": "This release was withdrawn",
             "style": pages.asset("report.css"),
-            "when_iso": html.escape(record["withdrawn"]),
+            "when_iso": html.escape(withdrawn),
             "when_text": f"{moment.day} {moment:%B %Y, %H:%M} UTC",
-            "notice": pages.paragraphs(notice_sentences(record)),
-            "footer": f"Made with safeside {html.escape(record['software']['version'])}. "
+            "notice": pages.paragraphs(notice_sentences(release)),
+            "footer": f"Made with safeside {html.escape(__version__)}. "
             "Signed: check it with <code>safeside verify</code>.",
         },
     )
 
 
-def read_notice(directory: Path | str, keys: Sequence[PublicKey]) -> dict[str, Any]:
+def read_notice(directory: Path | str, keys: Sequence[PublicKey]) -> Withdrawn:
     """The notice that stands where a release was, if one of these keys signed it and its pages."""
     directory = Path(directory)
     check_signature(directory, WITHDRAWN, keys)
-    record = manifest.parse(manifest.read(directory, WITHDRAWN), WITHDRAWN)
-    if not isinstance(record, dict) or record.get("schema") != SCHEMA:
+    try:
+        notice = records.decode(Withdrawn, manifest.read(directory, WITHDRAWN))
+    except ValueError:
         raise BadRelease(
             f'"{WITHDRAWN}" cannot be read.', "Ask the publisher whether the release was withdrawn."
-        )
-    manifest.check_shape(record, _SHAPE, WITHDRAWN)
-    for name, entry in record["files"].items():
+        ) from None
+    for name, file in notice.files.items():
         try:
-            found = manifest.file_entry(manifest.read(directory, name))
+            found = _file(manifest.read(directory, name))
         except OSError:
             found = None
-        if name not in _PAGES or found != entry:
+        if name not in _PAGES or found != file:
             raise manifest.bad(f"{visible(name)} is not the notice that was signed")
-    return record
+    return notice
