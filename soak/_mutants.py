@@ -140,7 +140,7 @@ def _begin(node: ast.expr) -> tuple[int, int]:
 
 
 def _not_code(tree: ast.Module) -> set[int]:
-    """Annotations: changing them changes nothing."""
+    """Annotations, and how a class is declared (frozen, keyword-only): no behaviour depends on them."""
     notes: list[ast.AST] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.AnnAssign):
@@ -148,6 +148,8 @@ def _not_code(tree: ast.Module) -> set[int]:
         elif isinstance(node, ast.FunctionDef):
             notes += [one.annotation for one in _arguments(node.args) if one.annotation is not None]
             notes += [node.returns] if node.returns is not None else []
+        elif isinstance(node, ast.ClassDef):
+            notes += [*node.decorator_list, *node.keywords]
         elif isinstance(node, ast.Assign) and _is_union(node.value):
             notes.append(node.value)
     return {id(inner) for note in notes for inner in ast.walk(note)}
