@@ -197,6 +197,9 @@ CHECKED: Final[dict[str, tuple[str, ...]]] = every.CHECKED | {
         "tests/browser/test_map.py::test_names_are_text_and_never_markup",
     ),
     # Verify
+    "shows who signed and that nothing was altered since": (
+        "tests/releases/test_signature.py::test_a_stranger_checks_a_release_and_a_notice_without_safeside",
+    ),
     "the pad, the guarantee with its sentence, the price": (
         "tests/releases/test_claims.py::test_whatever_number_is_a_little_off_is_found_even_when_signed",
     ),
