@@ -89,7 +89,7 @@ def test_charges_that_make_no_sense() -> None:
 
 
 CERTAIN = (
-    "Everything published from this dataset up to now, about the places and times listed here, was, "
+    "Everything published from this dataset up to now, about the places and times named here, was, "
     "taken together, at most 7.3891 (e^2, rounded up) times as probable as it would have been had you"
     " visited none of them. So, to someone for whom your visits say nothing about other people's, it "
     "raises the odds that you visited at least one of them, against none, by a factor of at most "

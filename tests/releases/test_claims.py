@@ -113,7 +113,13 @@ FAULTS: dict[str, tuple[dict[str, Any], tuple[str, ...], object, str]] = {
     "counts, no caps": (AGEO, ("guarantee", "caps"), None, "names no ledger, or not"),
     "counts, no ledger": (AGEO, ("ledger",), None, "names no ledger, or not"),
     "counts, another promise": (AGEO, ("guarantee", "promise"), ["All is well."], "promise is not that"),
-    "counts, another list": (AGEO, ("guarantee", "published"), [], "does not name this release"),
+    "counts, a digest of none": (AGEO, ("guarantee", "earlier", "number"), 1, "releases before it by"),
+    "counts, none and a digest": (
+        AGEO,
+        ("guarantee", "earlier", "digest"),
+        "5" * 64,
+        "releases before it by",
+    ),
     "counts, another unit": (AGEO, ("guarantee", "unit"), "person-day", "promise is not that"),
     "counts, no unit": (AGEO, ("guarantee", "unit"), "household", "unit of privacy"),
     "counts, days": (AGEO, ("ledger", "cost", "periods"), ["2021-06-03"], "days or weeks it was charged to"),
@@ -343,7 +349,9 @@ def test_a_release_the_ledger_knows_otherwise_is_found(world: World, monkeypatch
         (replace(paid, manifest="0" * 64), "has not committed to it"),
     ]:
         with open_ledger(world.home / "ledger.db") as ledger:
-            monkeypatch.setattr(ledger, "reservations", lambda known=known: (known,))
+            monkeypatch.setattr(
+                ledger, "committed", lambda digest, known=known: known if known.manifest == digest else None
+            )
             with pytest.raises(BadRelease, match=what):
                 verify(world.out, world.home / "key.pub", ledger=ledger)
     assert release.manifest["answers"]["UNCLEAR"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -24,7 +25,8 @@ from safeside.errors import (
 from safeside.ledger import open_ledger
 from safeside.noise.entropy import simulated_entropy
 from safeside.releases import publication
-from safeside.releases.release import load
+from safeside.releases.publish import prepare
+from safeside.releases.question import Terms
 from safeside.releases.verify import verify
 
 __all__ = ["world"]
@@ -173,13 +175,62 @@ def test_the_moment_it_speaks_from_is_the_reservation_or_declared(world: World) 
     assert other.manifest["known_on"] == "2021-06-09T08:00:00+00:00"
 
 
-def test_a_release_lists_what_was_published_and_not_what_came_to_nothing(world: World) -> None:
+def test_a_release_names_earlier_ones_by_number_and_digest_and_not_what_came_to_nothing(
+    world: World,
+) -> None:
     """That a question was paid for and never answered is nobody else's business."""
     killed_at(world, "sparse", publication.RESERVED)
-    release = world.publish("counts", out=world.home / "releases" / "first")
-    assert release.manifest["guarantee"]["published"] == ["2021-06-03T12:00:00+00:00: 40 places"]
-    world.publish("sparse")
-    assert len(load(world.out).manifest["guarantee"]["published"]) == 2
+    first = world.publish("counts", out=world.home / "releases" / "first")
+    assert first.manifest["guarantee"]["earlier"] == {"number": 0, "digest": "0" * 64}
+    second = world.publish("sparse")
+    digest = hashlib.sha256(("0" * 64 + first.manifest["ledger"]["reference"]).encode()).hexdigest()
+    assert second.manifest["guarantee"]["earlier"] == {"number": 1, "digest": digest}
+    assert f"1 earlier one from this dataset, which release.json names by the digest {digest[:16]}" in (
+        second.directory / "statement.txt"
+    ).read_text().replace("\n", " ")
+
+
+def test_the_digest_of_earlier_releases_is_computed_from_the_history_of_the_ledger(world: World) -> None:
+    for number in range(3):
+        when = f"2021-06-03T12:{number:02}:00+00:00"
+        last = world.publish("counts", when=when, out=world.home / "releases" / str(number))
+    references, digest, number = {}, "0" * 64, 0
+    with open_ledger(world.home / "ledger.db") as ledger:
+        history = [one.to_json() for one in ledger.history()]
+    for event in history:
+        if event["kind"] == "reserve":
+            references[event["digest"]] = event["reference"]
+        if event["kind"] == "commit" and references[event["reservation"]] != last.charged().reference:
+            digest = hashlib.sha256((digest + references[event["reservation"]]).encode()).hexdigest()
+            number += 1
+    assert last.manifest["guarantee"]["earlier"] == {"number": 2, "digest": digest}
+
+
+def test_a_release_of_a_long_history_is_no_larger_than_the_first(world: World) -> None:
+    sizes = []
+    for number in range(9):
+        out, when = world.home / "releases" / str(number), f"2021-06-03T12:{number:02}:00+00:00"
+        release = world.publish("counts", epsilon="1/10", when=when, out=out)
+        sizes.append(len((release.directory / "release.json").read_bytes()))
+    assert max(sizes) - min(sizes) < 100
+
+
+def test_a_release_beside_is_known_by_its_digest_and_not_looked_at_further(
+    world: World,
+) -> None:
+    world.publish("counts")
+    (world.out / "signature.json").unlink()
+    with prepare(
+        world.home / "visits.parquet",
+        places=world.home / "places.csv",
+        when="2021-06-03T12:30:00+00:00",
+        terms=Terms(at_most=2, epsilon=1),
+        dataset="city",
+        ledger=world.home / "ledger.db",
+        out=world.home / "releases" / "later",
+        key=world.home / "key",
+    ) as publication:
+        assert publication.doubtful == ()
 
 
 def test_an_order_from_an_earlier_release_asks_its_quiet_places_first(world: World) -> None:

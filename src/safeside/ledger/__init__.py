@@ -1,6 +1,6 @@
 """What was spent: events, budget arithmetic, stores; reserve, draw, commit."""
 
-from safeside.ledger.account import Dataset, Reservation, Stage
+from safeside.ledger.account import Dataset, Releases, Reservation, Stage
 from safeside.ledger.address import create_ledger, open_ledger, recover_ledger
 from safeside.ledger.events import Event, Head
 from safeside.ledger.ledger import Ledger
@@ -24,6 +24,7 @@ __all__ = [
     "Published",
     "Rebuilt",
     "Recovery",
+    "Releases",
     "Reservation",
     "Stage",
     "Status",

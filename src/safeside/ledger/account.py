@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -72,6 +73,35 @@ class Reservation:
     """Made by the very call that answered with it: nobody else can have drawn under it yet."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Releases:
+    """How many releases were published from the same people, and one digest that names them in their order.
+
+    It starts at 64 zeros; each release makes it the SHA-256 of the text so far followed by its reference.
+    Where datasets are linked, it goes on from the SHA-256 of both digests, the smaller text first. So it
+    takes no longer with many releases, and anybody who has the history can compute it (docs/ledger.md).
+    """
+
+    number: int = 0
+    digest: str = "0" * 64
+
+    def then(self, reference: str) -> Releases:
+        """With one more release."""
+        return Releases(number=self.number + 1, digest=_sha256(self.digest + reference))
+
+    def together(self, other: Releases) -> Releases:
+        """Those of two datasets that are linked."""
+        number = self.number + other.number
+        return Releases(number=number, digest=_sha256("".join(sorted((self.digest, other.digest)))))
+
+
+NO_RELEASES: Final = Releases()
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 @dataclass(kw_only=True, slots=True)
 class Group:
     """Datasets of the same people, and their common account, period by period.
@@ -86,6 +116,7 @@ class Group:
     spent: dict[str, Budget] = field(default_factory=dict)
     gross: dict[str, Budget] = field(default_factory=dict)
     peak: Budget = NONE
+    published: Releases = NO_RELEASES
     linked: int = 0
     closed: bool = False
     """Its amounts are not in one currency: two copies of the ledger gave its dataset different units."""

@@ -121,6 +121,16 @@ class Reader:
         with self._state() as (state, _):
             return state.reservations.get(request_id)
 
+    def committed(self, manifest: str) -> Reservation | None:
+        """The reservation that paid for the release with this digest."""
+        with self._state() as (state, _):
+            return next((one for one in state.reservations.values() if one.manifest == manifest), None)
+
+    def committed_of(self, manifests: Iterable[str]) -> set[str]:
+        """Which of these digests are of releases that the ledger committed to."""
+        with self._state() as (state, _):
+            return {one.manifest for one in state.reservations.values() if one.manifest} & set(manifests)
+
     def reservations(self, dataset: str | None = None) -> tuple[Reservation, ...]:
         """Every reservation, oldest first."""
         with self._state() as (state, _):

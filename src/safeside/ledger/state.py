@@ -185,6 +185,8 @@ class State:
         group.charge(what.cost.accounts, what.amount)
         again = replace(self.remember(what, event, request), recharged=True, **more)
         self.reservations[request] = again
+        if again.stage is Stage.COMMITTED:
+            group.published = group.published.then(again.reference)
         return again
 
     def remember(self, what: events.Charged, event: Event, request: str | None = None) -> Reservation:
@@ -228,6 +230,8 @@ class State:
         """This is what was drawn under an open reservation."""
         if (what.alarms is None) != (reservation.cost.each is None):
             raise Impossible("it has alarms without being sparse, or the other way round")
+        group = self.group(reservation.dataset)
+        group.published = group.published.then(reservation.reference)
         self.reservations[reservation.request] = replace(
             reservation,
             stage=Stage.COMMITTED,
@@ -295,6 +299,7 @@ class State:
             timezone=one.timezone,
             cap=one.cap.least(two.cap),
             peak=one.peak.most(two.peak),
+            published=one.published.together(two.published),
             linked=event.number,
             closed=one.closed or two.closed,
         )

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from safeside.ledger import questions
-from safeside.ledger.account import Dataset, Group, Reservation, Stage
+from safeside.ledger.account import Dataset, Group, Releases, Reservation, Stage
 from safeside.ledger.chain import Chain
 from safeside.ledger.money import NONE, ZERO, Budget
 from safeside.ledger.periods import check_periods, word
@@ -54,6 +54,8 @@ class Status:
     standing: Budget
     """What holds for everything published so far: the caps, unless a charge was forced."""
     periods: tuple[Period, ...]
+    published: Releases
+    """What was published from these people so far, withdrawn or not, by number and one digest."""
     releases: int
     withdrawn: int
     """Published and taken back: no longer among the releases, and still charged."""
@@ -100,6 +102,7 @@ def status(chain: Chain, dataset: str) -> Status:
             cap=group.cap,
             standing=group.standing,
             periods=_periods(group),
+            published=group.published,
             releases=sum(one.stage is Stage.COMMITTED for one in made),
             withdrawn=sum(one.stage is Stage.WITHDRAWN for one in made),
             unfinished=sum(one.stage is Stage.RESERVED for one in made),

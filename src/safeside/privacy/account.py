@@ -217,7 +217,7 @@ def promise(epsilon: Number, delta: Number = 0, *, unit: Unit = Unit.PERSON) -> 
 def _whole_sentence(cap: Fraction, failing: Fraction, period: str) -> str:
     when = f" {'on' if period == 'day' else 'in'} any one {period} you choose" if period else ""
     return (
-        "Everything published from this dataset up to now, about the places and times listed here, was, "
+        "Everything published from this dataset up to now, about the places and times named here, was, "
         f"taken together, at most {_factor(cap)} times as probable as it would have been had you visited "
         f"none of them{when}{_apart(failing)}."
     )

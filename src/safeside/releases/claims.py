@@ -7,6 +7,7 @@ there: so there is one way to compute each of them, and no second one that could
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -14,7 +15,8 @@ from typing import Any, Final
 
 from safeside.decisions.states import State
 from safeside.errors import SafesideError
-from safeside.ledger import Budget, Ledger, Stage
+from safeside.ledger import Budget, Ledger, Releases, Stage
+from safeside.ledger.account import NO_RELEASES
 from safeside.ledger.state import SLACK_SECONDS
 from safeside.ledger.status import promise_of
 from safeside.privacy.guarantee import Unit
@@ -42,9 +44,10 @@ _KNOWN: Final = {
     ("mechanism", "pad"): "the noise is not what its delta needs",
     ("mechanism", "margin"): "the margin of its lower bounds is not what alpha needs",
     ("guarantee", "promise"): "its promise is not that of its dataset's caps",
-    ("guarantee", "published"): "its list of what was published does not name this release",
+    ("guarantee", "earlier"): "it does not name the releases before it by a number and their digest",
 }
 _NO_MOMENT: Final = "the moment it speaks from is not one, or not written as safeside writes it"
+_DIGEST: Final = re.compile("[0-9a-f]{64}")
 _WORDS: Final = frozenset({"sentence", "promise"})
 
 
@@ -135,12 +138,19 @@ def _setting(record: Manifest, known_on: datetime) -> Setting:
         known_on=known_on,
         simulated=False,
         promise=promise,
-        published=guarantee["published"],
+        earlier=_earlier(guarantee["earlier"]),
         unit=unit,
         caps=caps,
         ledger=ledger,
         supersedes=record["supersedes"],
     )
+
+
+def _earlier(given: Manifest) -> Releases:
+    """As it is written, where it may be true: only no release has the digest of none."""
+    said = Releases(number=given["number"], digest=given["digest"])
+    plain = said.number >= 0 and _DIGEST.fullmatch(said.digest) is not None
+    return said if plain and (said.number == 0) == (said.digest == NO_RELEASES.digest) else NO_RELEASES
 
 
 def _compare(part: str, given: Manifest, made: Mapping[str, Any], *, words: bool) -> None:
@@ -165,7 +175,7 @@ def _check_price(record: Manifest, question: Question) -> None:
 def check_charged(release: Release, ledger: Ledger) -> None:
     """That this ledger committed to this very release, at this price, and returned no more than may be."""
     charged, where = release.charged(), ledger.where
-    known = next((one for one in ledger.reservations() if one.manifest == release.digest), None)
+    known = ledger.committed(release.digest)
     if charged.ledger_id != ledger.ledger_id or known is None:
         raise bad(f"{where} has not committed to it")
     if known.stage is Stage.WITHDRAWN:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from safeside import __version__
 from safeside.decisions.states import State
+from safeside.ledger.account import NO_RELEASES, Releases
 from safeside.ledger.money import Budget
 from safeside.privacy.guarantee import Unit
 from safeside.releases import artefacts, manifest, map_page, report, statement, wording
@@ -33,8 +34,8 @@ class Setting:
     known_on: datetime
     simulated: bool
     promise: str
-    published: Sequence[str] = ()
-    """Every window about which something was published from the dataset before, in words."""
+    earlier: Releases = NO_RELEASES
+    """What was published from the dataset before."""
     unit: Unit = Unit.PERSON
     caps: Budget | None = None
     ledger: Mapping[str, Any] | None = None
@@ -67,16 +68,11 @@ def draft(question: Question, setting: Setting) -> dict[str, Any]:
             if setting.caps is None
             else {"epsilon": str(setting.caps.epsilon), "delta": str(setting.caps.delta)},
             "promise": wording.sentences(setting.promise),
-            "published": sorted({*setting.published, about(question.window.text, len(question.places))}),
+            "earlier": {"number": setting.earlier.number, "digest": setting.earlier.digest},
         },
         "software": {"name": "safeside", "version": __version__},
         "ledger": None if setting.ledger is None else dict(setting.ledger),
     }
-
-
-def about(window: str, places: int) -> str:
-    """One line of the list of what was published."""
-    return f"{window}: {wording.places(places)}"
 
 
 def compose(

@@ -87,7 +87,7 @@ SHAPE: Final[Mapping[str, object]] = {
         "sentence": _TEXT,
         "caps": _Maybe(_BUDGET),
         "promise": _LISTED,
-        "published": _LISTED,
+        "earlier": {"number": _NUMBER, "digest": _TEXT},
     },
     "software": {"name": _TEXT, "version": _TEXT},
     "ledger": _Maybe({"id": _TEXT, "dataset": _TEXT, "reference": _TEXT, "cost": _COST}),

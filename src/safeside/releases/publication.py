@@ -51,7 +51,7 @@ from safeside.releases.appearing import (
     seal_into,
 )
 from safeside.releases.claims import check_claims
-from safeside.releases.composing import Setting, about, compose
+from safeside.releases.composing import Setting, compose
 from safeside.releases.contents import check_contents
 from safeside.releases.designs import Asked
 from safeside.releases.limits import CLOSED, require_within
@@ -159,21 +159,12 @@ class Publication:
             known_on=known_on,
             simulated=False,
             promise=status.promise,
-            published=self._published(status.shares_with),
+            earlier=status.published,
             unit=self.dataset.unit,
             caps=status.standing,
             ledger=ledger,
             supersedes=self.supersedes,
         )
-
-    def _published(self, shares_with: tuple[str, ...]) -> list[str]:
-        """What was published before; that a reservation led to nothing is nobody else's business."""
-        return [
-            about(str(one.question["window"]), int(one.question["places"]["number"]))
-            for name in (self.dataset.name, *shares_with)
-            for one in self.ledger.reservations(name)
-            if one.stage is not Stage.RESERVED and "places" in one.question
-        ]
 
     def preview(self, now: datetime) -> Preview:
         """Promise, error side, expectation, price, rest; OverBudget where there is none. Spends nothing."""
@@ -292,7 +283,7 @@ class Publication:
     def _room(self, setting: Setting) -> int:
         """How large an encrypted draw is, from what was known before it was drawn."""
         places = self.question.places
-        known = (self.recorded, self.basemap, setting.published, setting.promise)
+        known = (self.recorded, self.basemap, setting.promise)
         return room(len(places), places.table.write_csv(), *map(canonical, known))
 
     def _paid(self, reservation: Reservation) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,6 +19,7 @@ from safeside.ledger.state import SLACK_SECONDS
 from safeside.noise.entropy import Entropy
 from safeside.progress import Progress, quiet
 from safeside.releases import counting
+from safeside.releases import manifest as manifests
 from safeside.releases.artefacts import places_digest
 from safeside.releases.basemap import read_basemap
 from safeside.releases.earlier import remember
@@ -98,7 +99,7 @@ def prepare(
         if not isinstance(key, PrivateKey):
             remember(Path(key), book)
         target = _directory(Path(out))
-        siblings, doubtful = _siblings(target, book.ledger_id, _keys(key, signing))
+        siblings, doubtful = _siblings(target, book, _keys(key, signing))
         book.reconcile(siblings)
         if supersedes is not None and not scheduled:
             raise BadQuestion(
@@ -255,19 +256,18 @@ def _keys(key: str | Path | PrivateKey, signing: PrivateKey) -> tuple[PublicKey,
     return (signing.public, *(load_public(ring) if ring is not None and ring.is_file() else ()))
 
 
-def _siblings(out: Path, ledger_id: str, keys: Sequence[PublicKey]) -> tuple[list[Published], list[Path]]:
-    """The releases of this ledger that stand beside this one, and those that only say so.
+def _siblings(out: Path, ledger: Ledger, keys: Sequence[PublicKey]) -> tuple[list[Published], list[Path]]:
+    """The releases beside this one that the ledger forgot, and those that only say they are of it.
 
-    Each of the first must be on the ledger's account. Anybody who may write there can make one of the
-    second: it is named to the curator, and stops nothing.
+    The first are signed, and must be on the ledger's account. Anybody who may write there can make one of
+    the second: it is named to the curator, and stops nothing. A release that the ledger committed to is known
+    by the digest of its release.json and not looked at further: there may be thousands.
     """
     found, doubtful = [], []
-    for directory in sorted(out.parent.iterdir()) if out.parent.is_dir() else []:
-        if directory.name.startswith("."):
-            continue
+    for directory in _unknown(out.parent, ledger):
         try:
             release = load(directory)
-            if release.simulated or release.charged().ledger_id != ledger_id:
+            if release.simulated or release.charged().ledger_id != ledger.ledger_id:
                 continue
         except ReleaseError:
             continue
@@ -280,6 +280,17 @@ def _siblings(out: Path, ledger_id: str, keys: Sequence[PublicKey]) -> tuple[lis
         else:
             doubtful.append(directory)
     return found, doubtful
+
+
+def _unknown(parent: Path, ledger: Ledger) -> list[Path]:
+    """The directories with a release.json that this ledger did not commit to."""
+    there = [one for one in parent.iterdir() if not one.name.startswith(".")] if parent.is_dir() else []
+    digests = {}
+    for directory in sorted(there):
+        with suppress(OSError, ReleaseError):
+            digests[directory] = manifests.digest(manifests.read(directory, RELEASE_FILE))
+    known = ledger.committed_of(digests.values())
+    return [directory for directory, digest in digests.items() if digest not in known]
 
 
 def _require_plain(texts: Iterable[str]) -> None:

@@ -20,7 +20,6 @@ CANNOT_SAY: Final = "Cannot say"
 NOT_ASKED: Final = "Not asked"
 SIMULATION: Final = "Simulation: made-up or given counts, no ledger, no promise to anybody. Not a release."
 _DAY: Final = timedelta(days=1)
-_WINDOWS_SHOWN: Final = 12
 
 
 def visitors(number: int) -> str:
@@ -154,12 +153,14 @@ def promise(manifest: Manifest) -> list[str]:
     guarantee = manifest["guarantee"]
     if manifest["simulated"]:
         return list(guarantee["promise"])
-    listed = guarantee["published"]
-    more = len(listed) - _WINDOWS_SHOWN
-    rest = f"; and {more:,} more, listed in release.json" if more > 0 else ""
+    asked, earlier = manifest["question"], guarantee["earlier"]
+    many = earlier["number"]
+    which = "no earlier one" if not many else f"{many:,} earlier {'one' if many == 1 else 'ones'}"
+    here = f"{asked['when']}: {places(asked['places']['number'])}"
+    named = f", which release.json names by the digest {earlier['digest'][:16]}..." if many else ""
     return [
         *guarantee["promise"],
-        f"Places and times up to now: {'; '.join(listed[-_WINDOWS_SHOWN:])}{rest}.",
+        f"The places and times are those of this release ({here}) and of {which} from this dataset{named}.",
     ]
 
 
