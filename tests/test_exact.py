@@ -29,18 +29,18 @@ rationals = st.fractions(min_value=Fraction(1, 10**6), max_value=50, max_denomin
     ],
 )
 def test_numbers_are_taken_as_written(value: ex.Number, expected: Fraction) -> None:
-    assert ex.exact(value) == expected
+    assert ex.fraction(value) == expected
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_float_is_its_shortest_decimal(value: float) -> None:
-    assert ex.exact(value) == Fraction(Decimal(repr(value)))
+    assert ex.fraction(value) == Fraction(Decimal(repr(value)))
 
 
 def test_numpy_integers_are_whole_numbers() -> None:
     import numpy as np
 
-    assert ex.exact(np.int64(3)) == 3
+    assert ex.fraction(np.int64(3)) == 3
     assert ex.whole(np.int32(3), "t") == 3
 
 
@@ -53,9 +53,9 @@ def test_shown_numbers_are_the_numbers(number: Fraction) -> None:
 def test_least_power_is_the_least(rate: Fraction, bound: Fraction) -> None:
     m = ex.least_power(rate, bound)
     assert m >= 0
-    assert ex.at_most(lambda: ex.exp(-rate * m), lambda: ex.ball(bound))
+    assert ex.is_at_most(lambda: ex.exp(-rate * m), lambda: ex.ball(bound))
     if m > 0:
-        assert not ex.at_most(lambda: ex.exp(-rate * (m - 1)), lambda: ex.ball(bound))
+        assert not ex.is_at_most(lambda: ex.exp(-rate * (m - 1)), lambda: ex.ball(bound))
 
 
 @pytest.mark.parametrize("m", [1, 5, 40, 300])
@@ -77,8 +77,8 @@ def test_floats_round_to_the_side_that_was_asked_for(rate: Fraction) -> None:
 def test_precision_is_raised_until_the_order_is_certain() -> None:
     # e^-1 and its best rational of 400 bits agree far beyond the first precision tried.
     near = ex.lower(ex.evaluate(lambda: ex.exp(-1), bits=600))
-    assert ex.at_most(lambda: ex.ball(near), lambda: ex.exp(-1))
-    assert not ex.at_most(lambda: ex.exp(-1), lambda: ex.ball(near))
+    assert ex.is_at_most(lambda: ex.ball(near), lambda: ex.exp(-1))
+    assert not ex.is_at_most(lambda: ex.exp(-1), lambda: ex.ball(near))
 
 
 def test_what_cannot_be_ordered_is_refused() -> None:
@@ -86,4 +86,4 @@ def test_what_cannot_be_ordered_is_refused() -> None:
         return ex.exp(1) - ex.exp(1)
 
     with pytest.raises(BadNumber, match="cannot be put in order"):
-        ex.at_most(undecided, lambda: -undecided())
+        ex.is_at_most(undecided, lambda: -undecided())

@@ -4,13 +4,18 @@ from .decisions.sanitizers import decide
 from .decisions.states import State
 from .errors import SafesideError
 from .ledger import Ledger, open_ledger
-from .mechanisms.additive import AGeo, TwoSidedGeometric
-from .mechanisms.decision import OptimalDecision
-from .mechanisms.grid import ALap, Laplace
-from .mechanisms.padded import PaddedGeo
-from .mechanisms.response import Mangat, UtilityOptimised, Warner
-from .mechanisms.sparse import SAGeo, SALap
-from .mechanisms.svt import SparseVector
+from .mechanisms.ageo import AGeo
+from .mechanisms.alap import ALap
+from .mechanisms.geometric import TwoSidedGeometric
+from .mechanisms.laplace import Laplace
+from .mechanisms.mangat import Mangat
+from .mechanisms.optimal_decision import OptimalDecision
+from .mechanisms.paddedgeo import PaddedGeo
+from .mechanisms.sageo import SAGeo
+from .mechanisms.salap import SALap
+from .mechanisms.sparse_vector import SparseVector
+from .mechanisms.utility_optimised import UtilityOptimised
+from .mechanisms.warner import Warner
 from .privacy.guarantee import Direction, Guarantee, Neighbours, Unit
 from .privacy.policy import Policy
 from .privacy.risk import risk

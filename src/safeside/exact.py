@@ -39,7 +39,7 @@ _EXPONENT: Final = re.compile(r"[eE][-+]?([\d_]+)")
 _lock = threading.RLock()
 
 
-def exact(value: Number, name: str = "the number") -> Fraction:
+def fraction(value: Number, name: str = "the number") -> Fraction:
     """The one gate: `value` as the exact rational it was written as.
 
     A float is taken as its shortest decimal, so 0.1 means one tenth.
@@ -109,7 +109,7 @@ def _index(value: object) -> int | None:
 
 def positive(value: Number, name: str) -> Fraction:
     """An exact number above zero."""
-    number = exact(value, name)
+    number = fraction(value, name)
     if number <= 0:
         raise BadNumber(f"{name} is {show(number)}.", f"Give {name} above zero.")
     return number
@@ -122,7 +122,7 @@ def epsilon(value: Number, name: str = "epsilon") -> Fraction:
 
 def error_rate(value: Number, name: str) -> Fraction:
     """A delta or an alpha: at least 0 and below 1."""
-    number = exact(value, name)
+    number = fraction(value, name)
     if not 0 <= number < 1:
         raise BadNumber(f"{name} is {show(number)}.", f"Give {name} at least 0 and below 1.")
     return number
@@ -140,7 +140,7 @@ def alpha(value: Number) -> Fraction:
 
 def beta(value: Number) -> Fraction:
     """The probability of a right True that is wanted: above 0 and at most 1."""
-    number = exact(value, "beta")
+    number = fraction(value, "beta")
     if not 0 < number <= 1:
         raise BadNumber(f"beta is {show(number)}.", "Give beta above 0 and at most 1.")
     return number
@@ -200,7 +200,7 @@ def evaluate(term: Term, bits: int = PMF_BITS) -> Ball:
         return term()
 
 
-def at_most(left: Term, right: Term) -> bool:
+def is_at_most(left: Term, right: Term) -> bool:
     """Whether left <= right, for certain; precision is raised until the balls decide."""
     bits = _FIRST_BITS
     while bits <= _MOST_BITS:

@@ -15,7 +15,7 @@ from safeside.audit import catalogue
 from safeside.audit.case import Case, Row, case
 from safeside.audit.cases_draws import Sampler, samplers
 from safeside.audit.worlds import INSTANT, counts_of
-from safeside.mechanisms.additive import AGeo
+from safeside.mechanisms.ageo import AGeo
 
 REQUIRED = {
     *("ageo", "alap", "sageo", "salap", "laplace", "geometric", "svt"),
@@ -37,11 +37,11 @@ def test_every_required_mechanism_is_listed() -> None:
     assert {one.name for one in catalogue.cases()} >= REQUIRED
 
 
-def test_sageo_is_listed_for_each_number_of_alarms_and_each_kappa() -> None:
+def test_sageo_is_listed_for_each_number_of_alarms_and_each_max_conditions() -> None:
     settings = [one.setting for one in catalogue.cases() if one.name == "sageo"]
     for alarms in (1, 2, 3):
-        for kappa in (1, 2, 3):
-            assert any(f"c = {alarms}, κ = {kappa};" in setting for setting in settings)
+        for max_conditions in (1, 2, 3):
+            assert any(f"c = {alarms}, κ = {max_conditions};" in setting for setting in settings)
         assert any(f"c = {alarms}," in setting and "region" in setting for setting in settings)
 
 

@@ -11,9 +11,10 @@ from safeside import exact
 from safeside.audit.channel import ELSEWHERE, Independent
 from safeside.audit.exact import Finding, audit_channel, audit_mechanism
 from safeside.audit.worlds import DAY, INSTANT, counts_of
-from safeside.mechanisms.additive import AGeo, TwoSidedGeometric
-from safeside.mechanisms.padded import PaddedGeo
-from safeside.mechanisms.response import Warner
+from safeside.mechanisms.ageo import AGeo
+from safeside.mechanisms.geometric import TwoSidedGeometric
+from safeside.mechanisms.paddedgeo import PaddedGeo
+from safeside.mechanisms.warner import Warner
 from safeside.privacy.records import Universe
 from safeside.privacy.relations import DP
 
@@ -64,7 +65,7 @@ def test_only_the_ordered_pairs_that_are_given_count() -> None:
 
 @pytest.mark.parametrize("given", [0.75, "3/4"])
 def test_probabilities_may_be_floats_or_fractions(given: float | str) -> None:
-    share = exact.exact(given)
+    share = exact.fraction(given)
     channel = {
         False: {"a": 1 - share, "b": share},
         True: {"a": given if isinstance(given, float) else share, "b": 0.25},

@@ -24,9 +24,9 @@ from safeside.audit.transcripts import (
     transcripts,
 )
 from safeside.audit.worlds import DAY, INSTANT, REGION, TWO_WINDOWS, World, counts_of
-from safeside.mechanisms.sequences import Said
-from safeside.mechanisms.sparse import SAGeo
-from safeside.mechanisms.svt import SparseVector
+from safeside.mechanisms.sageo import SAGeo
+from safeside.mechanisms.sequences import Reply
+from safeside.mechanisms.sparse_vector import SparseVector
 
 ONE = Fraction(1)
 HALF = Fraction(1, 2)
@@ -112,15 +112,15 @@ def test_an_honest_charge_passes_and_must_stay_within_the_total() -> None:
     )
 
 
-def test_the_refund_by_the_kappa_of_the_alarmed_questions_is_enough() -> None:
+def test_the_refund_by_the_max_conditions_of_the_alarmed_questions_is_enough() -> None:
     """A transcript reveals at most e0 times the κ of the questions that raised an alarm."""
     sparse = Sparse(questions=REGION.questions, epsilon_each=ONE, alarms=3)
 
     def charge(transcript: Transcript) -> Fraction:
-        return ONE * REGION.kappa(sparse.alarmed(transcript))
+        return ONE * REGION.max_conditions(sparse.alarmed(transcript))
 
     procedure = Procedure(
-        name="refund by kappa",
+        name="refund by max_conditions",
         program=sparse.program,
         claimed_epsilon=sparse.price(REGION),
         view=counts_of(sparse.questions),
@@ -143,14 +143,14 @@ def test_the_program_and_the_mechanism_that_is_shipped_agree_transcript_by_trans
     counts = (0, 2, 1, 1)
     book = Sparse(questions=REGION.questions, epsilon_each=ONE, alarms=2, at_most=at_most)
     by_program = transcripts(book.program, counts).probabilities
-    shipped = SAGeo(epsilon_each=1, alarms=2).transcripts(counts, at_most, 2)
+    shipped = SAGeo(epsilon_each=1, alarms=2).distribution(counts, at_most, 2)
     named = {tuple(_written(said) for said in transcript): p for transcript, p in shipped.items()}
     assert set(named) == set(by_program)
     assert all(abs(float(named[one] - by_program[one])) < 1e-15 for one in named)
     assert total(named) == pytest.approx(1.0)
 
 
-def _written(said: Said) -> str:
+def _written(said: Reply) -> str:
     return AT_MOST if said.alarm is None else str(said.alarm)
 
 
@@ -187,7 +187,7 @@ def test_the_sparse_vector_technique_that_is_shipped_agrees_with_a_program_of_it
         stop_after=1,
     )
     run = transcripts(variant.program, (0, 1))
-    exact_ones = shipped.transcripts((0, 1), 0)
+    exact_ones = shipped.distribution((0, 1), 0)
     for transcript, probability in exact_ones.items():
         seen = tuple(broken_svt.BELOW if said.alarm is None else broken_svt.ABOVE for said in transcript)
         assert float(run.probabilities[seen]) == pytest.approx(float(probability), abs=1e-12)

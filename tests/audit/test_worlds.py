@@ -18,10 +18,10 @@ def test_the_world_of_the_transcript_audit() -> None:
 @pytest.mark.parametrize(
     ("world", "places", "everything"), [(INSTANT, 1, 1), (DAY, 3, 3), (REGION, 1, 2), (TWO_WINDOWS, 6, 8)]
 )
-def test_kappa_counts_regions_and_windows(world: World, places: int, everything: int) -> None:
-    assert world.kappa(world.place_questions) == places
-    assert world.kappa(world.questions) == everything
-    assert world.kappa(world.questions * 2) == 2 * everything
+def test_max_conditions_counts_regions_and_windows(world: World, places: int, everything: int) -> None:
+    assert world.max_conditions(world.place_questions) == places
+    assert world.max_conditions(world.questions) == everything
+    assert world.max_conditions(world.questions * 2) == 2 * everything
 
 
 def test_a_region_counts_distinct_people() -> None:

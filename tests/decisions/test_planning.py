@@ -58,7 +58,7 @@ def test_the_table() -> None:
 
 
 def test_a_person_in_several_counts_leaves_each_a_part() -> None:
-    """(kappa eps, kappa delta) for the whole: each count has its part of both."""
+    """(max_conditions eps, max_conditions delta) for the whole: each count has its part of both."""
     made = plan(at_most=4, epsilon=1, delta="0.02", alpha="0.01", sensitivity=2)
     for row in made.rows:
         half = {"steps": 5 - row.count, "epsilon": "0.5", "alpha": "0.01"}
@@ -123,7 +123,7 @@ def test_expected_beta_of_many_places_is_one_beta_for_each_distance() -> None:
 def test_expected_beta_of_a_sparse_release(mechanism: SAGeo | PaperSALap) -> None:
     """Against the transcripts: given that it was asked, and over all safe queries."""
     counts, limits = [1, 0, 4, 0], [2, 1, 2, 3]
-    law = mechanism.transcripts(counts, limits, 5)
+    law = mechanism.distribution(counts, limits, 5)
     safe = [i for i in range(4) if counts[i] <= limits[i]]
     asked = quiet = 0.0
     for said, mass in law.items():

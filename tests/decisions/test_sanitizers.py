@@ -154,7 +154,7 @@ def test_sparse_at_least_errs_with_at_most_alpha_for_each_query_asked(grid: str)
     mechanism = SALap(epsilon_each=1, grid=grid)
     steps = mechanism.steps
     m = margin(Fraction(1, steps), "0.05")
-    law = mechanism.transcripts([2], [2], 30)
+    law = mechanism.distribution([2], [2], 30)
     wrong = 0.0
     with precision(PMF_BITS):
         for (said,), mass in law.items():

@@ -27,7 +27,7 @@ from tests.visits.making import count_visits
 
 from safeside import visits as visits_room
 from safeside.errors import BadFile, BadQuestion
-from safeside.mechanisms.additive import AGeo
+from safeside.mechanisms.ageo import AGeo
 from safeside.noise.entropy import Entropy, simulated_entropy
 from safeside.studies.city import CityFiles, generate
 from safeside.visits import Counts, Manifest, VisitFormat, Window, read_places

@@ -13,8 +13,16 @@ from tests.mechanisms.worlds import Dataset, erasing, needed, records, visits
 
 from safeside.errors import BadQuestion
 from safeside.exact import PMF_BITS, ball, precision
-from safeside.mechanisms import Answer, PaperSALap, SAGeo, Said, SALap, Tail, kappa_of, kappa_of_levels
-from safeside.mechanisms.sequences import Order, in_turn
+from safeside.mechanisms import (
+    Answer,
+    PaperSALap,
+    Reply,
+    SAGeo,
+    SALap,
+    Tail,
+    max_conditions_of_levels,
+)
+from safeside.mechanisms.sequences import Order, in_given_order
 from safeside.mechanisms.sparse import SparseQueries
 from safeside.noise.entropy import simulated_entropy
 
@@ -29,31 +37,31 @@ def region(dataset: Dataset, targets: int) -> int:
 @pytest.mark.parametrize("alarms", [1, 2, 3])
 @pytest.mark.parametrize("most", [1, 2, 3])
 def test_sageo_enumerated(alarms: int, most: int) -> None:
-    """Two people, three places, each person in at most `most`: e0 min(c, kappa) is needed, and no more."""
-    mechanism = SAGeo(epsilon_each="0.5", alarms=alarms, kappa=most)
+    """Two people, three places, each person in at most `most`: e0 min(c, most) is needed, and no more."""
+    mechanism = SAGeo(epsilon_each="0.5", alarms=alarms, max_conditions=most)
     measured = needed(
         erasing(records(3, most), 2),
-        lambda X: mechanism.transcripts(visits(X, 3), [0, 1, 0], HORIZON),
+        lambda X: mechanism.distribution(visits(X, 3), [0, 1, 0], HORIZON),
     )
     assert mechanism.guarantee.epsilon == Fraction(1, 2) * min(alarms, most)
     assert measured == pytest.approx(float(mechanism.guarantee.epsilon), abs=1e-9)
 
 
 def test_sageo_enumerated_with_a_region() -> None:
-    """One place each, then the region above: kappa is 2, and 1 would be too little."""
-    mechanism = SAGeo(epsilon_each=1, alarms=3, kappa=kappa_of_levels(1, [2, 1]))
+    """One place each, then the region above: max_conditions is 2, and 1 would be too little."""
+    mechanism = SAGeo(epsilon_each=1, alarms=3, max_conditions=max_conditions_of_levels(1, [2, 1]))
     measured = needed(
         erasing(records(2, 1), 2),
-        lambda X: mechanism.transcripts((region(X, 2), *visits(X, 2)), 0, HORIZON),
+        lambda X: mechanism.distribution((region(X, 2), *visits(X, 2)), 0, HORIZON),
     )
-    assert mechanism.kappa == 2
+    assert mechanism.max_conditions == 2
     assert measured == pytest.approx(2, abs=1e-9)
 
 
 def test_sageo_enumerated_with_an_order_from_outputs() -> None:
     """Region first; its places only after an alarm, the last place first after a large one."""
 
-    def order(said: Sequence[Said]) -> int | None:
+    def order(said: Sequence[Reply]) -> int | None:
         if not said:
             return 0
         first = said[0].alarm
@@ -62,10 +70,10 @@ def test_sageo_enumerated_with_an_order_from_outputs() -> None:
         large = isinstance(first, Tail) or first >= 3
         return (2, 1)[len(said) - 1] if large else (1, 2)[len(said) - 1]
 
-    mechanism = SAGeo(epsilon_each=1, alarms=2, kappa=2)
+    mechanism = SAGeo(epsilon_each=1, alarms=2, max_conditions=2)
     measured = needed(
         erasing(records(2, 1), 2),
-        lambda X: mechanism.transcripts((region(X, 2), *visits(X, 2)), [1, 0, 0], HORIZON, order=order),
+        lambda X: mechanism.distribution((region(X, 2), *visits(X, 2)), [1, 0, 0], HORIZON, order=order),
     )
     assert measured == pytest.approx(2, abs=1e-9)
 
@@ -78,8 +86,8 @@ def test_sageo_enumerated_with_sensitivities() -> None:
         return (sum(len(record) for record in dataset), region(dataset, 2))
 
     mechanism = SAGeo(epsilon_each=1, alarms=1)
-    right = needed(pairs, lambda X: mechanism.transcripts(counts(X), [1, 0], 6, sensitivities=[2, 1]))
-    wrong = needed(pairs, lambda X: mechanism.transcripts(counts(X), [1, 0], 6))
+    right = needed(pairs, lambda X: mechanism.distribution(counts(X), [1, 0], 6, sensitivities=[2, 1]))
+    wrong = needed(pairs, lambda X: mechanism.distribution(counts(X), [1, 0], 6))
     assert right == pytest.approx(1, abs=1e-9)
     assert wrong == pytest.approx(2, abs=1e-9)
 
@@ -87,11 +95,11 @@ def test_sageo_enumerated_with_sensitivities() -> None:
 def test_salap_enumerated() -> None:
     """Ours and the paper's rule cost the same; ours says "at most" more often."""
     for mechanism in (
-        SALap(epsilon_each="0.5", alarms=2, kappa=2, grid="1/4"),
+        SALap(epsilon_each="0.5", alarms=2, max_conditions=2, grid="1/4"),
         PaperSALap(epsilon_each="0.5"),
     ):
         measured = needed(
-            erasing(records(2), 2), lambda X, m=mechanism: m.transcripts(visits(X, 2), [1, 0], HORIZON)
+            erasing(records(2), 2), lambda X, m=mechanism: m.distribution(visits(X, 2), [1, 0], HORIZON)
         )
         assert measured == pytest.approx(float(mechanism.guarantee.epsilon), abs=1e-9)
 
@@ -105,7 +113,7 @@ def test_salap_enumerated() -> None:
     ],
 )
 def test_transcripts_sum_to_one(mechanism: SparseQueries) -> None:
-    law = mechanism.transcripts([0, 3, 1], [2, 1, 1], 5)
+    law = mechanism.distribution([0, 3, 1], [2, 1, 1], 5)
     with precision(PMF_BITS):
         total = sum(law.values(), start=ball(0))
     assert total.contains(1)
@@ -147,7 +155,7 @@ def test_fewer_alarms_than_allowed_ask_everything() -> None:
 
 
 def test_an_order_may_follow_what_was_said() -> None:
-    def after_alarms(said: Sequence[Said]) -> int | None:
+    def after_alarms(said: Sequence[Reply]) -> int | None:
         if not said:
             return 3
         return 0 if said[-1].alarm is not None and len(said) == 1 else None
@@ -157,7 +165,7 @@ def test_an_order_may_follow_what_was_said() -> None:
     assert got.asked == 2
 
 
-@pytest.mark.parametrize("order", [None, in_turn(2)])
+@pytest.mark.parametrize("order", [None, in_given_order(2)])
 def test_a_noisy_count_at_the_threshold_is_quiet(order: Order | None) -> None:
     """At rate 50 there is no noise to speak of: 5 is quiet at t = 5 and an alarm at t = 4, however asked."""
     got = SAGeo(epsilon_each=50).release([5, 5], [5, 4], order=order)
@@ -184,7 +192,7 @@ def test_salap_alarms_are_on_the_grid_and_above_the_truth() -> None:
 def test_draws_follow_the_transcripts() -> None:
     """Shares of seeded releases against the enumeration, sensitivities and order included."""
     mechanism = SAGeo(epsilon_each=1, alarms=2)
-    law = mechanism.transcripts([1, 0, 2], [1, 0, 2], 4, sensitivities=[1, 2, 1])
+    law = mechanism.distribution([1, 0, 2], [1, 0, 2], 4, sensitivities=[1, 2, 1])
     quiet_first = sum(float(mass.mid()) for said, mass in law.items() if said[0].alarm is None)
     all_asked = sum(float(mass.mid()) for said, mass in law.items() if len(said) == 3)
     entropy, rounds = simulated_entropy(8), 4000
@@ -202,7 +210,7 @@ def test_reached_agrees_with_the_transcripts() -> None:
     """Pr[asked] by the recursion over alarms, and by adding up transcripts."""
     mechanism = SAGeo(epsilon_each="0.7", alarms=2)
     counts, limits = [1, 0, 2, 0], [1, 0, 1, 3]
-    law = mechanism.transcripts(counts, limits, 5)
+    law = mechanism.distribution(counts, limits, 5)
     asked = mechanism.reached(counts, limits)
     for i in range(4):
         summed = sum(float(mass.mid()) for said, mass in law.items() if any(s.query == i for s in said))
@@ -210,40 +218,39 @@ def test_reached_agrees_with_the_transcripts() -> None:
 
 
 def test_refunds() -> None:
-    """By the number of alarms where that was the price, by the kappa of the alarmed where kappa was."""
-    by_alarms = SAGeo(epsilon_each="0.5", alarms=3, kappa=7)
+    """By the number of alarms where that was the price, by the alarmed conditions where those were."""
+    by_alarms = SAGeo(epsilon_each="0.5", alarms=3, max_conditions=7)
     assert [by_alarms.refund(heard) for heard in range(4)] == [Fraction(3, 2), 1, Fraction(1, 2), 0]
-    assert by_alarms.refund(2, kappa_alarmed=1) == Fraction(1, 2)
-    by_kappa = SAGeo(epsilon_each="0.5", alarms=9, kappa=2)
-    assert [by_kappa.refund(heard) for heard in (0, 1, 2, 9)] == [1, Fraction(1, 2), 0, 0]
-    assert by_kappa.refund(5, kappa_alarmed=1) == Fraction(1, 2)
+    assert by_alarms.refund(2, alarmed_conditions=1) == Fraction(1, 2)
+    by_conditions = SAGeo(epsilon_each="0.5", alarms=9, max_conditions=2)
+    assert [by_conditions.refund(heard) for heard in (0, 1, 2, 9)] == [1, Fraction(1, 2), 0, 0]
+    assert by_conditions.refund(5, alarmed_conditions=1) == Fraction(1, 2)
     assert SAGeo(epsilon_each=1, alarms=4).refund(1) == 3
 
 
 def test_a_refund_never_exceeds_what_the_transcript_left_unused() -> None:
     """For each transcript the ratio is at most e^(reserved - refunded): checked over every pair."""
     for alarms, most in [(3, 1), (2, 3), (3, 2)]:
-        mechanism = SAGeo(epsilon_each=1, alarms=alarms, kappa=most)
+        mechanism = SAGeo(epsilon_each=1, alarms=alarms, max_conditions=most)
         reserved = float(mechanism.guarantee.epsilon)
         for first, second in erasing(records(3, most), 1):
-            one = mechanism.transcripts(visits(first, 3), 0, 3)
-            two = mechanism.transcripts(visits(second, 3), 0, 3)
+            one = mechanism.distribution(visits(first, 3), 0, 3)
+            two = mechanism.distribution(visits(second, 3), 0, 3)
             for said, mass in one.items():
                 alarmed = {s.query for s in said if s.alarm is not None}
-                kappa = max((len(alarmed & record) for record in records(3, most)), default=0)
-                used = reserved - float(mechanism.refund(len(alarmed), kappa_alarmed=kappa))
+                most_alarmed = max((len(alarmed & record) for record in records(3, most)), default=0)
+                used = reserved - float(mechanism.refund(len(alarmed), alarmed_conditions=most_alarmed))
                 assert float(mass.mid()) <= math.exp(used) * float(two[said].mid()) * (1 + 1e-12)
 
 
-def test_kappa() -> None:
+def test_max_conditions() -> None:
     """Levels bound the count over every record; overlapping regions must be counted."""
-    assert kappa_of_levels(2, [9, 3, 1]) == 5
-    assert kappa_of([set(), {"a"}, {"a", "region", "a again"}]) == 3
+    assert max_conditions_of_levels(2, [9, 3, 1]) == 5
     places = range(4)
     regions = [{0, 1}, {2, 3}]
-    counted = kappa_of(
-        [*visited, *(i for i, area in enumerate(regions) if area & set(visited)), "everywhere"]
+    counted = max(
+        len([*visited, *(i for i, area in enumerate(regions) if area & set(visited)), "everywhere"])
         for size in range(1, 3)
         for visited in itertools.combinations(places, size)
     )
-    assert counted == kappa_of_levels(2, [4, 2, 1])
+    assert counted == max_conditions_of_levels(2, [4, 2, 1])

@@ -21,7 +21,7 @@ from safeside.mechanisms import (
     SALap,
     SparseVector,
     UtilityOptimised,
-    kappa_of_levels,
+    max_conditions_of_levels,
 )
 from safeside.mechanisms.bayes import loss_table
 from safeside.privacy.guarantee import Direction
@@ -216,7 +216,7 @@ def test_thresholds(at_most: Any, what: str, do: str) -> None:
         ),
         (lambda: SAGeo(epsilon_each=-1), BadNumber, "epsilon_each is -1.", "Give epsilon_each above zero."),
         (lambda: SAGeo(epsilon_each=1, alarms=0), BadNumber, "alarms is 0.", "of at least 1"),
-        (lambda: SAGeo(epsilon_each=1, kappa=0), BadNumber, "kappa is 0.", "of at least 1"),
+        (lambda: SAGeo(epsilon_each=1, max_conditions=0), BadNumber, "max_conditions is 0.", "of at least 1"),
         (
             lambda: SAGeo(epsilon_each=1).release([1], 1, sensitivities=0),
             BadNumber,
@@ -224,7 +224,7 @@ def test_thresholds(at_most: Any, what: str, do: str) -> None:
             "Give each query a sensitivity of at least 1.",
         ),
         (
-            lambda: SAGeo(epsilon_each=1).transcripts([1], [3], 3),
+            lambda: SAGeo(epsilon_each=1).distribution([1], [3], 3),
             BadNumber,
             "The horizon 3 does not lie above every threshold and every count.",
             "Give a larger horizon",
@@ -239,10 +239,10 @@ def test_thresholds(at_most: Any, what: str, do: str) -> None:
             lambda: SAGeo(epsilon_each=1, alarms=2).release([1, 1], 9, order=lambda _: 1),
             BadQuestion,
             "The order asks for query 1, which is not in the list or was asked before.",
-            "List a query once for each time it may be asked, and count every repeat in kappa.",
+            "List a query once for each time it may be asked, and count every repeat in max_conditions.",
         ),
         (
-            lambda: kappa_of_levels(1, []),
+            lambda: max_conditions_of_levels(1, []),
             BadNumber,
             "There are no levels.",
             "Give the number of regions on each level.",
@@ -269,10 +269,10 @@ def test_thresholds(at_most: Any, what: str, do: str) -> None:
             lambda: PaddedGeo(epsilon=1, delta="0.1", sensitivity=2),
             BadNumber,
             "sensitivity is 2, and this mechanism moves each count by one person.",
-            "give kappa",
+            "give max_conditions",
         ),
         (
-            lambda: Mangat(epsilon=1).respond([1, 0]),
+            lambda: Mangat(epsilon=1).release([1, 0]),
             BadCounts,
             "The answers are not a list of true and false.",
             "Give one truth value (True or False) for each person.",
@@ -303,7 +303,7 @@ def test_thresholds(at_most: Any, what: str, do: str) -> None:
         ),
         (lambda: AGeo(epsilon=1).estimate([True]), BadCounts, "are not whole numbers", "Give"),
         (
-            lambda: UtilityOptimised(epsilon=1, sensitive=("a",)).respond(["b"]),
+            lambda: UtilityOptimised(epsilon=1, sensitive=("a",)).release(["b"]),
             BadCounts,
             "There are no answers, or one is neither a sensitive value nor one of the others.",
             "List every value a person can have",

@@ -240,10 +240,10 @@ CASES: list[tuple[Callable[[], object], type[SafesideError], str, str]] = [
         "Charge it with delta 0, or as the kind of ordinary differential privacy that it is.",
     ),
     (
-        lambda: Charge(kind=Kind.DP_REPLACE, epsilon=ONE, kappa=2),
+        lambda: Charge(kind=Kind.DP_REPLACE, epsilon=ONE, max_conditions=2),
         PrivacyError,
-        "A release of the kind dp replace was charged with kappa 2.",
-        "Give the epsilon of the whole release; kappa belongs to counts charged one by one.",
+        "A release of the kind dp replace was charged with max_conditions 2.",
+        "Give the epsilon of the whole release; max_conditions belongs to counts charged one by one.",
     ),
     (
         lambda: standing([Charge(kind=Kind.DP_REPLACE, epsilon=ONE, delta=Fraction(1, 2))] * 2),

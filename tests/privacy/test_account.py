@@ -13,7 +13,7 @@ from safeside.privacy.guarantee import Neighbours, Unit
 
 MICRO = Fraction(1, 10**6)
 ADP = Charge(kind=Kind.ADP, epsilon=Fraction(1, 2))
-COUNTS = Charge(kind=Kind.DP_COUNTS, epsilon=Fraction(1), delta=MICRO, kappa=3)
+COUNTS = Charge(kind=Kind.DP_COUNTS, epsilon=Fraction(1), delta=MICRO, max_conditions=3)
 ADD_REMOVE = Charge(kind=Kind.DP_ADD_REMOVE, epsilon=Fraction(1), delta=MICRO)
 REPLACE = Charge(kind=Kind.DP_REPLACE, epsilon=Fraction(1), delta=MICRO)
 
@@ -79,10 +79,10 @@ def test_both_sentences_and_never_one_total() -> None:
 def test_charges_that_make_no_sense() -> None:
     with pytest.raises(PrivacyError, match="it has none"):
         Charge(kind=Kind.ADP, epsilon=Fraction(1), delta=MICRO)
-    with pytest.raises(PrivacyError, match="kappa 2"):
-        Charge(kind=Kind.DP_REPLACE, epsilon=Fraction(1), kappa=2)
+    with pytest.raises(PrivacyError, match="max_conditions 2"):
+        Charge(kind=Kind.DP_REPLACE, epsilon=Fraction(1), max_conditions=2)
     with pytest.raises(BadNumber):
-        Charge(kind=Kind.DP_COUNTS, epsilon=Fraction(1), kappa=0)
+        Charge(kind=Kind.DP_COUNTS, epsilon=Fraction(1), max_conditions=0)
     half = Charge(kind=Kind.DP_REPLACE, epsilon=Fraction(1), delta=Fraction(1, 2))
     with pytest.raises(PrivacyError, match="nothing is promised"):
         standing([half, half])

@@ -105,22 +105,24 @@ RECORDS = [frozenset(s) for size in range(3) for s in itertools.combinations("12
 """People who visited at most two of three places."""
 
 
-def test_kappa_is_the_most_conditions_one_record_satisfies() -> None:
+def test_max_conditions_is_the_most_conditions_one_record_satisfies() -> None:
     places = [lambda r, t=t: t in r for t in "123"]
     region = [lambda r: bool(r)]
-    assert d.sensitivity(places, RECORDS) == 2
-    assert d.sensitivity(places + region, RECORDS) == 3
-    assert d.sensitivity(places + places, RECORDS) == 4
-    assert d.sensitivity(places, [frozenset(), *(frozenset(t) for t in "123")]) == 1
+    assert d.max_conditions(places, RECORDS) == 2
+    assert d.max_conditions(places + region, RECORDS) == 3
+    assert d.max_conditions(places + places, RECORDS) == 4
+    assert d.max_conditions(places, [frozenset(), *(frozenset(t) for t in "123")]) == 1
 
 
-def test_kappa_is_the_sensitivity_where_none_is_possible() -> None:
-    """Delta_P = kappa, checked against every step; and no more than kappa where nobody can be elsewhere."""
+def test_max_conditions_is_the_sensitivity_where_none_is_possible() -> None:
+    """The same number, checked against every step; and no more than it where nobody can be elsewhere."""
     conditions = [*(lambda r, t=t: t in r for t in "123"), lambda r: bool(r)]
-    kappa = d.sensitivity(conditions, RECORDS)
-    assert d.sensitivity_of_steps(conditions, RECORDS, frozenset.__ge__) == kappa
+    max_conditions = d.max_conditions(conditions, RECORDS)
+    assert d.sensitivity_of_steps(conditions, RECORDS, frozenset.__ge__) == max_conditions
     crowded = [r for r in RECORDS if r]
-    assert d.sensitivity_of_steps(conditions, crowded, frozenset.__ge__) < d.sensitivity(conditions, crowded)
+    assert d.sensitivity_of_steps(conditions, crowded, frozenset.__ge__) < d.max_conditions(
+        conditions, crowded
+    )
 
 
 def test_covering_everything_makes_the_sensitivity_zero() -> None:
@@ -143,7 +145,7 @@ def test_bounded_dp_doubles_up_to_the_number_of_counts() -> None:
 def test_mixed_directions_count_the_most_one_step_changes() -> None:
     mixed = [lambda r: "1" in r, lambda r: "1" not in r, lambda r: "2" in r]
     assert d.sensitivity_of_steps(mixed, RECORDS, frozenset.__ge__) == 3
-    assert d.sensitivity(mixed, RECORDS) == 2
+    assert d.max_conditions(mixed, RECORDS) == 2
 
 
 def cases() -> list[tuple[list[CountQuery], Policy]]:

@@ -77,7 +77,7 @@ def artefacts(home: Path) -> Mapping[str, str]:
 def _standing() -> tuple[str, ...]:
     charges = [
         Charge(kind=Kind.ADP, epsilon=1),
-        Charge(kind=Kind.DP_COUNTS, epsilon=1, delta="1e-6", kappa=2),
+        Charge(kind=Kind.DP_COUNTS, epsilon=1, delta="1e-6", max_conditions=2),
     ]
     return standing(charges).sentences()
 

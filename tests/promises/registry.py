@@ -33,7 +33,7 @@ _TAKEN_TOGETHER: Final = (
 _ENUMERATED: Final = (
     "tests/mechanisms/test_additive.py::test_ageo_enumerated",
     "tests/mechanisms/test_sparse.py::test_sageo_enumerated",
-    "tests/mechanisms/test_padded.py::test_padded_enumerated",
+    "tests/mechanisms/test_paddedgeo.py::test_padded_enumerated",
 )
 _DRAWN_ONCE: Final = (
     "tests/ledger/test_ledger.py::test_noise_is_committed_once",

@@ -80,8 +80,8 @@ def test_a_transcript_costs_its_alarmed_queries(
     mechanism = SAGeo(epsilon_each=e0, alarms=alarms)
     fewer = [max(0, f - out) for f, out in zip(counts, gone, strict=False)]
     limits = limits[: len(counts)]
-    first = mechanism.transcripts(counts, limits, 4)
-    second = mechanism.transcripts(fewer, limits, 4)
+    first = mechanism.distribution(counts, limits, 4)
+    second = mechanism.distribution(fewer, limits, 4)
     with precision(PMF_BITS):
         for said, mass in first.items():
             changed = sum(s.alarm is not None and counts[s.query] != fewer[s.query] for s in said)

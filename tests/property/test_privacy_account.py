@@ -49,7 +49,7 @@ def test_people_who_go_about_together(chain: list[Row], ratio: Fraction) -> None
 
 @given(st.lists(st.tuples(rows, rows), min_size=1, max_size=3), RATIOS)
 def test_counts_charged_one_by_one(counts: list[tuple[Row, Row]], ratio: Fraction) -> None:
-    """kappa counts that each move by one are (kappa eps, kappa delta)."""
+    """max_conditions counts that each move by one are (max_conditions eps, max_conditions delta)."""
     delta = max(failing(high, low, ratio) for high, low in counts)
     before: Row = {(): Fraction(1)}
     after: Row = {(): Fraction(1)}

@@ -21,13 +21,17 @@ from safeside.audit.worlds import DAY, INSTANT, counts_of
 from safeside.decisions.bounds import adp_at_least, approximate_dp, dp, needed_delta, needed_epsilon_dp
 from safeside.decisions.onesided import sanitizer
 from safeside.decisions.sanitizers import beta_at_least
-from safeside.mechanisms.additive import AGeo, TwoSidedGeometric
+from safeside.mechanisms.ageo import AGeo
+from safeside.mechanisms.alap import ALap
 from safeside.mechanisms.competitor import virtual_beta
-from safeside.mechanisms.grid import ALap, Laplace
+from safeside.mechanisms.geometric import TwoSidedGeometric
+from safeside.mechanisms.laplace import Laplace
 from safeside.mechanisms.laws import Both
-from safeside.mechanisms.sequences import Said
-from safeside.mechanisms.sparse import PaperSALap, SAGeo, SALap
-from safeside.privacy.direction import sensitivity, sensitivity_replacing
+from safeside.mechanisms.paper_salap import PaperSALap
+from safeside.mechanisms.sageo import SAGeo
+from safeside.mechanisms.salap import SALap
+from safeside.mechanisms.sequences import Reply
+from safeside.privacy.direction import max_conditions, sensitivity_replacing
 from safeside.privacy.guarantee import Direction
 from safeside.privacy.records import Universe, visits
 from safeside.privacy.relations import ADP, OSDP, Blowfish, Relation
@@ -168,7 +172,7 @@ def test_erratum_11_a_move_changes_two_counts() -> None:
     records = INSTANT.universe.records
     assert sensitivity_replacing(conditions, records) == 2
     assert sensitivity_replacing(conditions[:1], records) == 1
-    assert sensitivity(conditions, records) == 1
+    assert max_conditions(conditions, records) == 1
     query = counts_of(INSTANT.place_questions)
     printed = audit_mechanism(TwoSidedGeometric(epsilon=1), query, INSTANT.ordinary, INSTANT.universe, 2, 1)
     assert printed.epsilon_low == pytest.approx(2.0)
@@ -256,8 +260,8 @@ def test_erratum_20_only_the_unsafe_can_be_wrongly_called_safe() -> None:
 
 
 def test_erratum_21_salap_is_optimal_only_while_it_has_not_stopped() -> None:
-    run = SAGeo(epsilon_each=1).transcripts([0, 0], 1, 2)
-    second = run[(Said(0, None), Said(1, None))]
+    run = SAGeo(epsilon_each=1).distribution([0, 0], 1, 2)
+    second = run[(Reply(0, None), Reply(1, None))]
     asked = sum((p for seen, p in run.items() if len(seen) == 2), start=exact.ball(0))
     optimum = 1 - math.exp(-2)
     assert float(second / asked) == pytest.approx(optimum)
@@ -271,7 +275,7 @@ def test_erratum_22_salap_is_for_decreasing_queries_with_a_threshold_each() -> N
     decreasing = AGeo(epsilon=1)
     assert decreasing.beta(0, 1).is_zero()
     assert math.exp(0.5) > 0.5, "the ratio is bounded by e^eps, not by eps"
-    released = SAGeo(epsilon_each=1).transcripts([0, 0, 0], np.array([0, 1, 2]), 3)
+    released = SAGeo(epsilon_each=1).distribution([0, 0, 0], np.array([0, 1, 2]), 3)
     assert max(map(len, released)) == 3, "three queries take three thresholds"
 
 

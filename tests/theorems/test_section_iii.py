@@ -16,7 +16,7 @@ from tests.theorems.linear import best_beta, chain_beta
 from safeside import exact
 from safeside.decisions.bounds import needed_delta, needed_epsilon_dp
 from safeside.decisions.onesided import sanitizer, separating_set
-from safeside.mechanisms.additive import AGeo
+from safeside.mechanisms.ageo import AGeo
 from safeside.privacy.records import Universe
 from safeside.privacy.relations import DP, OSDP, Blowfish
 from safeside.privacy.risk import risk

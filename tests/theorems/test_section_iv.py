@@ -15,7 +15,7 @@ from tests.theorems.linear import chain_beta
 
 from safeside.audit.exact import audit_mechanism
 from safeside.decisions.bounds import adp_at_most, needed_epsilon_adp
-from safeside.mechanisms.additive import AGeo
+from safeside.mechanisms.ageo import AGeo
 from safeside.privacy.records import Universe, visits
 from safeside.privacy.relations import ADP
 from safeside.privacy.risk import risk

@@ -19,9 +19,11 @@ from safeside.audit.procedures import AT_MOST, Sparse
 from safeside.audit.transcripts import Draw, Procedure, audit_procedure, publish
 from safeside.audit.worlds import DAY, INSTANT, REGION, TWO_WINDOWS, Dataset, World, counts_of
 from safeside.decisions.bounds import adp_at_most
-from safeside.mechanisms.grid import ALap
+from safeside.mechanisms.alap import ALap
 from safeside.mechanisms.laws import Down
-from safeside.mechanisms.sparse import PaperSALap, SAGeo, SALap
+from safeside.mechanisms.paper_salap import PaperSALap
+from safeside.mechanisms.sageo import SAGeo
+from safeside.mechanisms.salap import SALap
 from safeside.privacy.guarantee import Direction
 
 ONE = Fraction(1)
@@ -69,7 +71,7 @@ def test_theorem_V_4_fails_with_the_sign_as_printed() -> None:
 @pytest.mark.parametrize(("sensitivity", "epsilon"), [(1, "1"), (3, "1"), (1, "0.1"), (2, "5")])
 def test_corollary_V_5_expected_error_is_sensitivity_over_epsilon(sensitivity: int, epsilon: str) -> None:
     """The error is the noise itself, whose mean tends to Δ/eps from below as the grid gets finer."""
-    exactly = sensitivity / exact.exact(epsilon)
+    exactly = sensitivity / exact.fraction(epsilon)
     errors = []
     for grid in (Fraction(1), Fraction(1, 2**10), FINE):
         noise = ALap(epsilon=epsilon, sensitivity=sensitivity, grid=grid, multiple_of=1)
@@ -107,7 +109,7 @@ def test_theorem_V_7_algorithm_1_is_private_for_decreasing_queries(world: World,
     """One alarm costs epsilon whatever the number of queries; ⊥ is free."""
     mechanism = SALap(epsilon_each=1, grid="1/2") if kind is SALap else kind(epsilon_each=1)
     finding = audit_mechanism(
-        lambda counts: mechanism.transcripts(counts, 1, 2),
+        lambda counts: mechanism.distribution(counts, 1, 2),
         counts_of(world.questions),
         world.asymmetric,
         world.universe,

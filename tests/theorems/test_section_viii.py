@@ -16,7 +16,7 @@ from safeside import exact
 from safeside.audit.exact import audit_mechanism
 from safeside.audit.transcripts import Draw, Procedure, audit_procedure, publish
 from safeside.audit.worlds import DAY, INSTANT, World, counts_of
-from safeside.mechanisms.additive import AGeo
+from safeside.mechanisms.ageo import AGeo
 from safeside.mechanisms.bayes import best_guess, expected_loss
 from safeside.mechanisms.laws import Up
 from safeside.privacy.guarantee import Direction
@@ -39,12 +39,12 @@ PRIORS = [
 
 def remapped_loss(prior: Sequence[str], loss: Any, epsilon: str) -> float:
     """AGeo's z read by the best guess for each z; all z >= n mean the same."""
-    law, top = Up(exact.exact(epsilon)), len(prior) - 1
+    law, top = Up(exact.fraction(epsilon)), len(prior) - 1
     inner = sum(
         float(expected_loss(law, z, prior, best_guess(law, z, prior, loss), loss)) for z in range(top)
     )
     at_top = float(expected_loss(law, top, prior, best_guess(law, top, prior, loss), loss))
-    return inner + at_top / (1 - math.exp(-float(exact.exact(epsilon))))
+    return inner + at_top / (1 - math.exp(-float(exact.fraction(epsilon))))
 
 
 def plain_loss(prior: Sequence[str], epsilon: float) -> float:

@@ -12,11 +12,15 @@ from safeside.audit.channel import Independent
 from safeside.audit.exact import Relation
 from safeside.audit.worlds import DAY, INSTANT, REGION, Dataset, World, counts_of
 from safeside.exact import Ball
-from safeside.mechanisms.additive import AGeo, TwoSidedGeometric
-from safeside.mechanisms.decision import OptimalDecision
-from safeside.mechanisms.grid import ALap, Laplace
-from safeside.mechanisms.padded import PaddedGeo
-from safeside.mechanisms.response import Mangat, UtilityOptimised, Warner
+from safeside.mechanisms.ageo import AGeo
+from safeside.mechanisms.alap import ALap
+from safeside.mechanisms.geometric import TwoSidedGeometric
+from safeside.mechanisms.laplace import Laplace
+from safeside.mechanisms.mangat import Mangat
+from safeside.mechanisms.optimal_decision import OptimalDecision
+from safeside.mechanisms.paddedgeo import PaddedGeo
+from safeside.mechanisms.utility_optimised import UtilityOptimised
+from safeside.mechanisms.warner import Warner
 from safeside.privacy.account import Charge, Kind, standing
 from safeside.privacy.guarantee import Direction, Guarantee, Neighbours
 from safeside.privacy.records import Universe
@@ -141,7 +145,7 @@ def approximate() -> Iterator[Case]:
             INSTANT.universe,
             tight=False,
         )
-    both = PaddedGeo(epsilon=1, delta="0.05", kappa=2)
+    both = PaddedGeo(epsilon=1, delta="0.05", max_conditions=2)
     for how, relation in (
         ("add or remove", _TWO_PLACES.add_remove),
         ("in the ADP account", _TWO_PLACES.asymmetric),

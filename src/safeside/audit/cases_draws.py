@@ -18,19 +18,28 @@ from safeside import exact
 from safeside.audit.case import SAMPLER, Row
 from safeside.audit.statistical import FALSE_ALARM, SamplerTest
 from safeside.exact import Ball
-from safeside.mechanisms.additive import Additive, AGeo, TwoSidedGeometric
-from safeside.mechanisms.blocktest import BlockTest
-from safeside.mechanisms.decision import OptimalDecision
-from safeside.mechanisms.grid import ALap, Laplace, OnGrid
+from safeside.mechanisms.additive import Additive
+from safeside.mechanisms.ageo import AGeo
+from safeside.mechanisms.alap import ALap
+from safeside.mechanisms.block_test import BlockTest
+from safeside.mechanisms.geometric import TwoSidedGeometric
+from safeside.mechanisms.grid import OnGrid
 from safeside.mechanisms.ladder import Claim, Component
+from safeside.mechanisms.laplace import Laplace
 from safeside.mechanisms.laws import Both, Down, Integers, Law, Padded, Up
-from safeside.mechanisms.padded import PaddedGeo
-from safeside.mechanisms.response import Mangat, UtilityOptimised, Warner, YesNo
+from safeside.mechanisms.mangat import Mangat
+from safeside.mechanisms.optimal_decision import OptimalDecision
+from safeside.mechanisms.paddedgeo import PaddedGeo
+from safeside.mechanisms.sageo import SAGeo
+from safeside.mechanisms.salap import SALap
 from safeside.mechanisms.selection import Selection
 from safeside.mechanisms.selection_plan import SelectionPlan
-from safeside.mechanisms.sequences import Answer, Said
-from safeside.mechanisms.sparse import SAGeo, SALap, SparseQueries
-from safeside.mechanisms.svt import SparseVector
+from safeside.mechanisms.sequences import Answer, Reply
+from safeside.mechanisms.sparse import SparseQueries
+from safeside.mechanisms.sparse_vector import SparseVector
+from safeside.mechanisms.utility_optimised import UtilityOptimised
+from safeside.mechanisms.warner import Warner
+from safeside.mechanisms.yes_no import YesNo
 from safeside.noise.entropy import system_entropy
 from safeside.privacy.guarantee import Direction
 
@@ -137,9 +146,9 @@ def sequences() -> Iterator[Sampler]:
     yield adaptive(SAGeo(epsilon_each=1, alarms=2))
     for alarms in (1, 2):
         sparse = SAGeo(epsilon_each=1, alarms=alarms)
-        yield _asked(sparse, alarms, sparse.transcripts(_COUNTS, _LIMITS, 3))
+        yield _asked(sparse, alarms, sparse.distribution(_COUNTS, _LIMITS, 3))
         vector = SparseVector(epsilon=1, alarms=alarms)
-        yield _asked(vector, alarms, vector.transcripts(_COUNTS, _LIMITS))
+        yield _asked(vector, alarms, vector.distribution(_COUNTS, _LIMITS))
 
 
 def _each_query(allow: Callable[[int], SparseQueries]) -> Sampler:
@@ -158,7 +167,7 @@ def _each_query(allow: Callable[[int], SparseQueries]) -> Sampler:
     )
 
 
-def _last_first(said: Sequence[Said]) -> int | None:
+def _last_first(said: Sequence[Reply]) -> int | None:
     """The last query first; then, after quiet, the first, and otherwise the second; then what is left."""
     asked = {one.query for one in said}
     wanted = [2] if not said else [2, 0, 1] if said[0].alarm is None else [2, 1, 0]
@@ -168,7 +177,7 @@ def _last_first(said: Sequence[Said]) -> int | None:
 def adaptive(mechanism: SAGeo) -> Sampler:
     """Whole transcripts in an order that follows from the answers, each as one number."""
     horizon = 3
-    law = mechanism.transcripts(_COUNTS, _LIMITS, horizon, order=_last_first)
+    law = mechanism.distribution(_COUNTS, _LIMITS, horizon, order=_last_first)
     numbers: dict[tuple[int, ...], int] = {}
     pmf: dict[int, Ball] = {}
     for transcript, mass in law.items():
@@ -280,7 +289,7 @@ def _responded(response: YesNo, truth: bool) -> Sampler:
         name=f"release of {response.name}",
         setting=f"truth is {'Yes' if truth else 'No'}",
         test=SamplerTest(pmf={0: said[False], 1: said[True]}),
-        draw=lambda number: response.respond(np.full(number, truth)).values.astype(np.int64),
+        draw=lambda number: response.release(np.full(number, truth)).values.astype(np.int64),
     )
 
 
@@ -290,5 +299,5 @@ def _reported(response: UtilityOptimised, value: str) -> Sampler:
         name=f"release of {response.name}",
         setting=f"truth is {value}",
         test=SamplerTest(pmf=pmf, draws=_SLOW),
-        draw=lambda number: response.respond([value] * number).values.astype(np.int64),
+        draw=lambda number: response.release([value] * number).values.astype(np.int64),
     )

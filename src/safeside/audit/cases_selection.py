@@ -23,7 +23,7 @@ from safeside.audit.transcripts import (
     publish,
 )
 from safeside.audit.worlds import DAY, INSTANT, Question, World, counts_of
-from safeside.mechanisms.blocktest import BlockTest
+from safeside.mechanisms.block_test import BlockTest
 from safeside.mechanisms.ladder import MOST_EXPONENT, Claim, Component, Ladder
 from safeside.mechanisms.selection import Selection
 from safeside.mechanisms.selection_plan import SelectionPlan

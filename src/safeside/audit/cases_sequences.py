@@ -10,9 +10,12 @@ from safeside.audit.case import PEOPLE, Case, case
 from safeside.audit.procedures import Sparse
 from safeside.audit.transcripts import Verdict, audit_procedure
 from safeside.audit.worlds import DAY, INSTANT, REGION, TWO_WINDOWS, Question, World, counts_of
-from safeside.mechanisms.sequences import Said
-from safeside.mechanisms.sparse import PaperSALap, SAGeo, SALap, SparseQueries
-from safeside.mechanisms.svt import SparseVector
+from safeside.mechanisms.paper_salap import PaperSALap
+from safeside.mechanisms.sageo import SAGeo
+from safeside.mechanisms.salap import SALap
+from safeside.mechanisms.sequences import Reply
+from safeside.mechanisms.sparse import SparseQueries
+from safeside.mechanisms.sparse_vector import SparseVector
 from safeside.privacy.guarantee import Neighbours
 
 _TWO_OF_THREE: Final = World(places=("A", "B", "C"), most=2)
@@ -22,7 +25,7 @@ _DAY_REGION: Final = World(places=("A", "B", "C"), regions=(("AB", ("A", "B")),)
 
 def _run_of(mechanism: SparseQueries, at_most: int) -> Callable[[tuple[int, ...]], dict[Any, Any]]:
     horizon = max(PEOPLE, at_most + 1)
-    return lambda counts: dict(mechanism.transcripts(counts, at_most, horizon))
+    return lambda counts: dict(mechanism.distribution(counts, at_most, horizon))
 
 
 def _sparse(
@@ -34,11 +37,11 @@ def _sparse(
     questions: Sequence[Question] | None = None,
 ) -> Case:
     asked = world.questions if questions is None else questions
-    kappa = world.kappa(asked)
-    mechanism = kind(epsilon_each=1, alarms=alarms, kappa=kappa)
+    max_conditions = world.max_conditions(asked)
+    mechanism = kind(epsilon_each=1, alarms=alarms, max_conditions=max_conditions)
     return case(
         mechanism.name,
-        f"c = {alarms}, κ = {kappa}; {setting}, t = {at_most}",
+        f"c = {alarms}, κ = {max_conditions}; {setting}, t = {at_most}",
         _run_of(mechanism, at_most),
         mechanism.guarantee,
         counts_of(asked),
@@ -64,11 +67,11 @@ def sparse() -> Iterator[Case]:
     yield _adaptive()
     yield _by_the_book()
     for alarms, world in ((1, INSTANT), (2, _TWO_OF_THREE), (3, DAY)):
-        kappa = world.kappa(world.questions)
-        salap = SALap(epsilon_each=1, alarms=alarms, kappa=kappa, grid="1/2")
+        max_conditions = world.max_conditions(world.questions)
+        salap = SALap(epsilon_each=1, alarms=alarms, max_conditions=max_conditions, grid="1/2")
         yield case(
             "salap",
-            f"c = {alarms}, κ = {kappa}; 3 places, grid 1/2, t = 0",
+            f"c = {alarms}, κ = {max_conditions}; 3 places, grid 1/2, t = 0",
             _run_of(salap, 0),
             salap.guarantee,
             counts_of(world.questions),
@@ -91,7 +94,7 @@ def _by_alarms_alone() -> Case:
     )
 
 
-def _region_first(said: Sequence[Said]) -> int | None:
+def _region_first(said: Sequence[Reply]) -> int | None:
     """Ask the region; go into its places only after an alarm there; then the third place."""
     asked = [one.query for one in said]
     wanted = [0, 3] if not said or said[0].alarm is None else [0, 2, 1, 3]
@@ -99,12 +102,12 @@ def _region_first(said: Sequence[Said]) -> int | None:
 
 
 def _adaptive() -> Case:
-    kappa = _DAY_REGION.kappa(_DAY_REGION.questions)
-    mechanism = SAGeo(epsilon_each=1, alarms=2, kappa=kappa)
+    max_conditions = _DAY_REGION.max_conditions(_DAY_REGION.questions)
+    mechanism = SAGeo(epsilon_each=1, alarms=2, max_conditions=max_conditions)
     return case(
         "sageo",
-        f"c = 2, κ = {kappa}; a region, its places only after an alarm, t = 0",
-        lambda counts: dict(mechanism.transcripts(counts, 0, PEOPLE, order=_region_first)),
+        f"c = 2, κ = {max_conditions}; a region, its places only after an alarm, t = 0",
+        lambda counts: dict(mechanism.distribution(counts, 0, PEOPLE, order=_region_first)),
         mechanism.guarantee,
         counts_of(_DAY_REGION.questions),
         _DAY_REGION.asymmetric,
@@ -120,8 +123,10 @@ def _by_the_book() -> Case:
     def run() -> Verdict:
         return audit_procedure(procedure.procedure("sageo", world), world.asymmetric, world.universe, PEOPLE)
 
-    kappa = world.kappa(world.questions)
-    setting = f"eps = 2; c = 2, κ = {kappa}; every transcript of a program, statements checked, t = 1"
+    max_conditions = world.max_conditions(world.questions)
+    setting = (
+        f"eps = 2; c = 2, κ = {max_conditions}; every transcript of a program, statements checked, t = 1"
+    )
     return Case(name="sageo", setting=setting, tight=True, run=run)
 
 
@@ -158,4 +163,4 @@ def vector() -> Iterator[Case]:
 
 
 def _svt_run(svt: SparseVector) -> Callable[[tuple[int, ...]], dict[Any, Any]]:
-    return lambda counts: dict(svt.transcripts(counts, 0))
+    return lambda counts: dict(svt.distribution(counts, 0))

@@ -51,7 +51,7 @@ def as_ball(probability: Probability) -> Ball:
     """A probability as a ball; a float is taken as the decimal it prints as."""
     if isinstance(probability, Ball):
         return probability
-    return exact.ball(exact.exact(probability, "a probability"))
+    return exact.ball(exact.fraction(probability, "a probability"))
 
 
 def distribution(given: Mapping[Any, Probability], what: object) -> dict[Any, Ball]:
@@ -113,8 +113,8 @@ def _each(answer: Callable[[Any], Distribution], result: Any) -> Outcome:
 def _horizon(mechanism: object, results: Iterable[Any]) -> int:
     """From where on the ratio of two additive distributions no longer changes, in steps of the noise."""
     counts = [count for result in results for count in (result if isinstance(result, tuple) else (result,))]
-    step = exact.exact(getattr(mechanism, "step", 1))
-    furthest = max((abs(exact.exact(count)) for count in counts), default=Fraction(0))
+    step = exact.fraction(getattr(mechanism, "step", 1))
+    furthest = max((abs(exact.fraction(count)) for count in counts), default=Fraction(0))
     widest = getattr(getattr(mechanism, "law", None), "most", None) or 0
     return math.ceil(furthest / step) + widest + 1
 

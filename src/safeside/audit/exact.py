@@ -138,7 +138,7 @@ def audit_channel(
     progress: Progress = quiet,
 ) -> Finding:
     """Measure the epsilon (at the claimed delta) of a table of probabilities over ordered pairs of inputs."""
-    epsilon = exact.exact(claimed_epsilon, "the claimed epsilon")
+    epsilon = exact.fraction(claimed_epsilon, "the claimed epsilon")
     delta = exact.delta(claimed_delta)
     with exact.precision(exact.PMF_BITS):
         outcomes = {given: outcome_of(outcome, given) for given, outcome in channel.items()}

@@ -23,10 +23,11 @@ from safeside.audit.showing import show, show_pair
 from safeside.audit.statistical import SamplerTest
 from safeside.audit.worlds import DAY, INSTANT, Dataset, World, counts_of
 from safeside.exact import Ball
-from safeside.mechanisms.additive import AGeo, TwoSidedGeometric
+from safeside.mechanisms.ageo import AGeo
+from safeside.mechanisms.geometric import TwoSidedGeometric
 from safeside.mechanisms.laws import Padded, Up
-from safeside.mechanisms.padded import PaddedGeo
-from safeside.mechanisms.response import Mangat
+from safeside.mechanisms.mangat import Mangat
+from safeside.mechanisms.paddedgeo import PaddedGeo
 from safeside.noise.entropy import Entropy, system_entropy
 from safeside.privacy.guarantee import Direction
 from safeside.privacy.records import Universe

@@ -26,7 +26,7 @@ from safeside.audit.transcripts import (
     publish,
 )
 from safeside.audit.worlds import DAY, INSTANT, REGION, TWO_WINDOWS, Dataset, Question, World, counts_of
-from safeside.mechanisms.additive import AGeo
+from safeside.mechanisms.ageo import AGeo
 
 _PEOPLE: Final = 2
 
@@ -55,25 +55,25 @@ def _sparse(questions: Sequence[Question], alarms: int, at_most: int = 0, larges
     )
 
 
-def kappa_without_regions() -> Caught:
+def price_without_regions() -> Caught:
     """Priced by the places alone, while a person in a place is also in its region."""
     sparse = _sparse(REGION.questions, alarms=2)
-    places_only = ONE * min(2, REGION.kappa(REGION.place_questions))
-    return _run(sparse.procedure("kappa without regions", REGION, places_only), REGION)
+    places_only = ONE * min(2, REGION.max_conditions(REGION.place_questions))
+    return _run(sparse.procedure("price without regions", REGION, places_only), REGION)
 
 
-def kappa_without_windows() -> Caught:
+def price_without_windows() -> Caught:
     """Priced by one window, while the same people are asked about in two."""
     windows = [TWO_WINDOWS.question("AB", window) for window in TWO_WINDOWS.windows]
-    one_window = ONE * TWO_WINDOWS.kappa(windows[:1])
+    one_window = ONE * TWO_WINDOWS.max_conditions(windows[:1])
     return _run(_sparse(windows, alarms=2).procedure("windows", TWO_WINDOWS, one_window), TWO_WINDOWS)
 
 
-def kappa_without_repeats() -> Caught:
+def price_without_repeats() -> Caught:
     """Priced as if a question asked twice were asked once."""
     twice = _sparse(INSTANT.place_questions + INSTANT.place_questions, alarms=2)
-    once = ONE * min(2, INSTANT.kappa(INSTANT.place_questions))
-    return _run(twice.procedure("kappa without repeats", INSTANT, once), INSTANT)
+    once = ONE * min(2, INSTANT.max_conditions(INSTANT.place_questions))
+    return _run(twice.procedure("price without repeats", INSTANT, once), INSTANT)
 
 
 def charged_for_each_window() -> Caught:
@@ -281,9 +281,9 @@ def _variant(variant: broken_svt.Variant) -> Caught:
 
 PROCEDURES: Final = (
     *named(
-        kappa_without_regions,
-        kappa_without_windows,
-        kappa_without_repeats,
+        price_without_regions,
+        price_without_windows,
+        price_without_repeats,
         charged_for_each_window,
         order_from_the_data,
         region_as_its_busiest_place,

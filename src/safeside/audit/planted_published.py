@@ -20,8 +20,9 @@ from safeside.audit.planted_procedures import caught
 from safeside.audit.published import WAYS, Way, borders, exactly, frozen, only_from_the_system
 from safeside.audit.publishing import replaced
 from safeside.ledger.money import Cost
-from safeside.mechanisms.additive import AGeo
-from safeside.mechanisms.sparse import SAGeo, SparseQueries
+from safeside.mechanisms.ageo import AGeo
+from safeside.mechanisms.sageo import SAGeo
+from safeside.mechanisms.sparse import SparseQueries
 from safeside.noise import entropy
 from safeside.noise.entropy import simulated_entropy
 from safeside.releases import composing, publication

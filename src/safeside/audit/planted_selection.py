@@ -33,7 +33,7 @@ from safeside.audit.transcripts import (
 )
 from safeside.audit.worlds import DAY, World, counts_of
 from safeside.exact import Ball
-from safeside.mechanisms.additive import AGeo
+from safeside.mechanisms.ageo import AGeo
 from safeside.mechanisms.ladder import Claim, Component, Ladder
 
 _PEOPLE: Final = 2
@@ -96,7 +96,7 @@ def levels_without_their_base() -> Caught:
     class Cut(Ladder):
         def _rungs(self, levels: Sequence[int]) -> list[Ball]:
             rungs = super()._rungs(levels)
-            return [rungs[0] * (1 - exact.exp(-exact.exact(self.epsilon))), *rungs[1:]]
+            return [rungs[0] * (1 - exact.exp(-exact.fraction(self.epsilon))), *rungs[1:]]
 
     cut = Cut(epsilon=ONE, components=(Component(cuts=(3,) * 8),), bottom=1)
 

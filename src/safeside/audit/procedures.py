@@ -15,7 +15,7 @@ from typing import Any, Final
 from safeside.audit.transcripts import Draw, Procedure, Program, Statement, Transcript, announce, publish
 from safeside.audit.worlds import Question, World, counts_of
 from safeside.exact import Ball, ball, evaluate
-from safeside.mechanisms.additive import AGeo
+from safeside.mechanisms.ageo import AGeo
 
 AT_MOST: Final = "⊥"
 Order = Callable[[Transcript], int | None]
@@ -106,7 +106,7 @@ class Sparse:
 
     def price(self, world: World) -> Fraction:
         """e0 times the fewer of the alarms allowed and κ of everything that may be asked."""
-        return self.epsilon_each * min(self.alarms, world.kappa(self.questions))
+        return self.epsilon_each * min(self.alarms, world.max_conditions(self.questions))
 
     def procedure(self, name: str, world: World, claimed: Fraction | None = None) -> Procedure:
         """As a procedure with its price, or with another claim."""

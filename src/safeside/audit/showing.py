@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from safeside.mechanisms.sequences import Alarm, Said
+from safeside.mechanisms.sequences import Alarm, Reply
 
 
 def show(value: object) -> str:
     """A record, dataset or output."""
     if isinstance(value, frozenset):
         return "{" + ", ".join(sorted(map(str, value))) + "}"
-    if isinstance(value, Said):
+    if isinstance(value, Reply):
         return f"{value.query}: {'⊥' if value.alarm is None else show_alarm(value.alarm)}"
     if isinstance(value, tuple):
         return "(" + ", ".join(map(show, value)) + ")"

@@ -114,7 +114,7 @@ class SamplerTest:
         chosen = _spread(inner, self.cumulative)
         middle = min(inner, key=lambda k: abs(self.cumulative[k] - 0.5), default=None)
         pairs = [] if middle is None else [middle]
-        error = float(exact.exact(self.false_alarm)) / (2 * max(1, len(chosen) + len(pairs)))
+        error = float(exact.fraction(self.false_alarm)) / (2 * max(1, len(chosen) + len(pairs)))
         single = [_cut(f"at most {k}", k, False, self.cumulative[k], self.draws, error) for k in chosen]
         paired = [
             _cut(f"two in a row at most {k}", k, True, self.cumulative[k] ** 2, self.draws // 2, error)

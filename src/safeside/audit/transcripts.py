@@ -36,7 +36,7 @@ from safeside.progress import Progress, quiet
 Transcript = tuple[Any, ...]
 MOST_TRANSCRIPTS: Final = 200_000
 _SURE: Final = Fraction(1)
-_ROUNDING: Final = exact.exact(TOLERANCE)
+_ROUNDING: Final = exact.fraction(TOLERANCE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +215,7 @@ def audit_procedure(
     for done, view in enumerate(distinct):
         progress(done / len(distinct), f"{procedure.name}: every transcript")
         runs[view] = transcripts(procedure.program, view)
-    claimed = exact.exact(procedure.claimed_epsilon, "the claimed epsilon")
+    claimed = exact.fraction(procedure.claimed_epsilon, "the claimed epsilon")
     with exact.precision(exact.PMF_BITS):
         finding = measure(pairs, lambda a, b: Comparison(_compare(runs[a], runs[b])), claimed, Fraction(0))
         undercharged = _undercharged(procedure, claimed, pairs, runs)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from safeside.privacy.direction import sensitivity
+from safeside.privacy.direction import max_conditions
 from safeside.privacy.records import Universe, Visits
 from safeside.privacy.relations import ADP, DP
 
@@ -132,9 +132,9 @@ class World:
         names = (*(name for name, _ in self.regions), *self.places)
         return tuple(self.question(name, window) for window in self.windows for name in names)
 
-    def kappa(self, questions: Iterable[Question]) -> int:
+    def max_conditions(self, questions: Iterable[Question]) -> int:
         """The most of these questions, repeats counted, that one possible record satisfies."""
-        return sensitivity([question.holds for question in questions], self.universe.records)
+        return max_conditions([question.holds for question in questions], self.universe.records)
 
 
 def counts_of(questions: Iterable[Question]) -> Callable[[Dataset], tuple[int, ...]]:

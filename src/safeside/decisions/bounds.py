@@ -11,7 +11,7 @@ from fractions import Fraction
 from safeside import exact
 from safeside.errors import BadNumber
 from safeside.exact import Ball, Number, ball, evaluate, exp
-from safeside.mechanisms.decision import climb
+from safeside.mechanisms.optimal_decision import climb
 
 
 def adp_at_most(*, steps: int, epsilon: Number, alpha: Number = 0) -> Ball:

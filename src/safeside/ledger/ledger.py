@@ -219,7 +219,7 @@ class Ledger(Reader):
 
         What comes back can be reserved again; the promise stays at the dataset's cap.
         """
-        wanted = None if epsilon is None else exact.exact(epsilon, "the amount to return")
+        wanted = None if epsilon is None else exact.fraction(epsilon, "the amount to return")
 
         def decide(state: State) -> Decision:
             known = find_reservation(state, reservation, self.where)

@@ -28,7 +28,7 @@ def written(amount: Fraction) -> str:
 
 def read(text: str) -> Fraction:
     """The amount that stands in the ledger; any other spelling of it is refused, so that none is hidden."""
-    amount = exact.exact(text)
+    amount = exact.fraction(text)
     if written(amount) != text:
         raise ValueError(f"{text!r} is not an amount as the ledger writes it")
     return amount

@@ -1,21 +1,56 @@
-"""Mechanisms, one idea a file: each has release(), a guarantee, an exact pmf() and error bounds."""
+"""Mechanisms, one a file, found by its name: each has release(), a guarantee, exact probabilities and bounds.
 
-from safeside.mechanisms.additive import NOT_COUNTED, AGeo, TwoSidedGeometric
-from safeside.mechanisms.blocktest import BlockTest, Tested
+`Mechanism` is the shape they share, `MECHANISMS` the list of those that are shipped.
+"""
+
+from typing import Final
+
+from safeside.mechanisms.ageo import AGeo
+from safeside.mechanisms.alap import ALap
+from safeside.mechanisms.block_test import BlockTest, Tested
 from safeside.mechanisms.competitor import virtual_beta
-from safeside.mechanisms.decision import Decided, OptimalDecision
-from safeside.mechanisms.grid import ALap, Laplace
+from safeside.mechanisms.geometric import TwoSidedGeometric
+from safeside.mechanisms.guarantees import NOT_COUNTED
 from safeside.mechanisms.ladder import Climbed, Component, Ladder
-from safeside.mechanisms.noisy import Noisy, Tail
-from safeside.mechanisms.padded import PaddedGeo
-from safeside.mechanisms.response import Mangat, Responses, UtilityOptimised, Warner
+from safeside.mechanisms.laplace import Laplace
+from safeside.mechanisms.mangat import Mangat
+from safeside.mechanisms.mechanism import Mechanism
+from safeside.mechanisms.optimal_decision import Decided, OptimalDecision
+from safeside.mechanisms.paddedgeo import PaddedGeo
+from safeside.mechanisms.paper_salap import PaperSALap
+from safeside.mechanisms.published import Noisy, Published, Tail
+from safeside.mechanisms.sageo import SAGeo
+from safeside.mechanisms.salap import SALap
 from safeside.mechanisms.selection import Selected, Selection
 from safeside.mechanisms.selection_plan import SelectionPlan, plan_selection
-from safeside.mechanisms.sequences import Answer, Said, kappa_of, kappa_of_levels
-from safeside.mechanisms.sparse import PaperSALap, SAGeo, SALap, Sparse
-from safeside.mechanisms.svt import SparseVector
+from safeside.mechanisms.sequences import Answer, Reply, max_conditions_of_levels
+from safeside.mechanisms.sparse import Sparse
+from safeside.mechanisms.sparse_vector import SparseVector
+from safeside.mechanisms.utility_optimised import UtilityOptimised
+from safeside.mechanisms.warner import Warner
+from safeside.mechanisms.yes_no import Responses
+
+MECHANISMS: Final[tuple[type[Mechanism], ...]] = (
+    AGeo,
+    ALap,
+    TwoSidedGeometric,
+    Laplace,
+    SAGeo,
+    SALap,
+    PaperSALap,
+    BlockTest,
+    Ladder,
+    Selection,
+    SparseVector,
+    Mangat,
+    Warner,
+    UtilityOptimised,
+    PaddedGeo,
+    OptimalDecision,
+)
 
 __all__ = [
+    "MECHANISMS",
     "NOT_COUNTED",
     "AGeo",
     "ALap",
@@ -27,14 +62,16 @@ __all__ = [
     "Ladder",
     "Laplace",
     "Mangat",
+    "Mechanism",
     "Noisy",
     "OptimalDecision",
     "PaddedGeo",
     "PaperSALap",
+    "Published",
+    "Reply",
     "Responses",
     "SAGeo",
     "SALap",
-    "Said",
     "Selected",
     "Selection",
     "SelectionPlan",
@@ -45,8 +82,7 @@ __all__ = [
     "TwoSidedGeometric",
     "UtilityOptimised",
     "Warner",
-    "kappa_of",
-    "kappa_of_levels",
+    "max_conditions_of_levels",
     "plan_selection",
     "virtual_beta",
 ]

@@ -1,15 +1,14 @@
-"""Counts plus integer noise: AGeo, the default, and the two-sided geometric mechanism to compare it with.
+"""Counts plus integer noise: what AGeo, PaddedGeo and the two-sided geometric mechanism have in common.
 
 A published z is never truncated. All that is said from it (bounds, estimates, decisions) is post-processing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar, Final
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,30 +16,24 @@ from numpy.typing import ArrayLike, NDArray
 from safeside import exact
 from safeside.errors import BadNumber
 from safeside.exact import Ball, Number, evaluate
-from safeside.mechanisms.bayes import Loss, best_guess, posterior
 from safeside.mechanisms.counts import people_counts, published_values
-from safeside.mechanisms.laws import Both, Integers, Law, law_of
-from safeside.mechanisms.noisy import Noisy, Tail, source
+from safeside.mechanisms.guarantees import AddsNoise
+from safeside.mechanisms.laws import Integers
+from safeside.mechanisms.published import Noisy, Tail, entropy_or_system
 from safeside.noise.entropy import Entropy
-from safeside.privacy.guarantee import Direction, Guarantee, Neighbours
-from safeside.privacy.policy import Policy
-
-NOT_COUNTED: Final = Policy(propositions=frozenset({"not counted, for each of the counts"}))
-"""The policy when none is named: of each count, that you are not among those counted may leak."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Additive:
+class Additive(AddsNoise):
     """z = f + K for integer counts f: everything that follows from the law of K alone."""
 
     name: ClassVar[str] = "additive"
-    epsilon: Number
     sensitivity: int = 1
     people: int | None = None
     """A public number that no count exceeds, declared beforehand; never one taken from the data."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", exact.epsilon(self.epsilon))
+        super().__post_init__()
         object.__setattr__(self, "sensitivity", exact.whole(self.sensitivity, "sensitivity", least=1))
         if self.people is not None:
             object.__setattr__(self, "people", exact.whole(self.people, "people"))
@@ -48,28 +41,12 @@ class Additive:
     @cached_property
     def rate(self) -> Fraction:
         """epsilon over sensitivity: neighbouring values of the noise differ by a factor e^rate."""
-        return exact.exact(self.epsilon) / self.sensitivity
-
-    @cached_property
-    def law(self) -> Law:
-        """The law of the noise."""
-        raise NotImplementedError
-
-    @cached_property
-    def guarantee(self) -> Guarantee:
-        """What is promised of one release of the whole vector."""
-        raise NotImplementedError
-
-    @property
-    def alpha(self) -> Fraction | None:
-        """0 where one of the two answers, "at most" or "at least", is never wrong; otherwise None."""
-        certain = self.law.least is not None or self.law.most is not None
-        return Fraction(0) if certain else None
+        return exact.fraction(self.epsilon) / self.sensitivity
 
     def release(self, counts: ArrayLike, *, entropy: Entropy | None = None) -> Noisy:
         """Each count with fresh noise, from the system's entropy unless a simulation gives its own."""
         values = people_counts(counts, self.people)
-        drawn = source(entropy)
+        drawn = entropy_or_system(entropy)
         return Noisy(
             values=self.law.add_to(values, drawn),
             guarantee=self.guarantee,
@@ -92,12 +69,7 @@ class Additive:
                 f"The horizon {horizon} lies below the count {count}.",
                 "Give a horizon of at least the largest count compared.",
             )
-        law = self.law
-        with exact.precision(exact.PMF_BITS):
-            masses: dict[int | Tail, Ball] = {z: law.exactly(z - count) for z in range(1 - horizon, horizon)}
-            masses[Tail(horizon)] = law.at_least(horizon - count)
-            masses[Tail(-horizon, upwards=False)] = law.at_most(-horizon - count)
-            return {z: mass for z, mass in masses.items() if mass != 0}
+        return self._masses(count, horizon, 1)
 
     @property
     def bias(self) -> Ball:
@@ -124,9 +96,7 @@ class Additive:
 
         A side that noise cannot cross is certain, and the other side gets the whole error.
         """
-        error = 1 - exact.error_rate(confidence, "confidence")
-        share = error / 2 if self.alpha is None else error
-        above, below = self.law.margin_up(share) or 1, self.law.margin_down(share) or 1
+        above, below = self._margins(confidence)
         low, high = self._clip(z) - above + 1, self._clip(z) + below - 1
         return np.maximum(0, low), high if self.people is None else np.minimum(high, self.people)
 
@@ -171,63 +141,3 @@ class Additive:
         if self.law.least is None:
             values = np.maximum(values, 0)
         return values if self.people is None else np.minimum(values, self.people)
-
-
-@dataclass(frozen=True, kw_only=True)
-class AGeo(Additive):
-    """The asymmetric geometric mechanism: noise on the side that errs safely, and on that side only.
-
-    Guarantee
-        (epsilon, policy)-ADP for the whole vector. Decreasing counts get z = f + G, so z is a certain upper
-        bound; increasing ones z = f - G, a certain lower bound; what is neither gets two-sided noise.
-    Assumes
-        Each count has the stated direction along every step the policy allows, and all counts together move
-        by at most `sensitivity` (sum of absolute changes). `people`, where given, is public.
-    Proof
-        docs/proofs/ageo.md
-    """
-
-    name: ClassVar[str] = "ageo"
-    direction: Direction = Direction.DECREASING
-    policy: Policy = NOT_COUNTED
-
-    @cached_property
-    def law(self) -> Law:
-        return law_of(self.direction, self.rate)
-
-    @cached_property
-    def guarantee(self) -> Guarantee:
-        return Guarantee(epsilon=exact.exact(self.epsilon), policy=self.policy, direction=self.direction)
-
-    def bayes_estimate(self, z: int, prior: Sequence[Number], loss: Loss = "absolute") -> int:
-        """The count of 0..n that costs least on average given z, for a public prior on 0..n (section 4)."""
-        return best_guess(self.law, z, prior, loss)
-
-    def posterior(self, z: int, prior: Sequence[Number]) -> tuple[Ball, ...]:
-        """Pr[f | z] for each count of 0..n, from a public prior."""
-        return posterior(self.law, z, prior)
-
-
-@dataclass(frozen=True, kw_only=True)
-class TwoSidedGeometric(Additive):
-    """The geometric mechanism of ordinary differential privacy: the baseline, never certain of anything.
-
-    Guarantee
-        epsilon-DP for the whole vector, under the neighbours that are stated.
-    Assumes
-        All counts together move by at most `sensitivity` between neighbours: for places at one instant that
-        is 1 when a person is added or removed, and 2 when a record is replaced.
-    Proof
-        docs/proofs/geometric.md
-    """
-
-    name: ClassVar[str] = "geometric"
-    neighbours: Neighbours = Neighbours.REPLACE
-
-    @cached_property
-    def law(self) -> Law:
-        return Both(self.rate)
-
-    @cached_property
-    def guarantee(self) -> Guarantee:
-        return Guarantee(epsilon=exact.exact(self.epsilon), policy=Policy.none(), neighbours=self.neighbours)

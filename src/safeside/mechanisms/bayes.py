@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from safeside import exact
 from safeside.errors import BadNumber
-from safeside.exact import Ball, Number, at_most, ball, evaluate
+from safeside.exact import Ball, Number, ball, evaluate, is_at_most
 from safeside.mechanisms.laws import Law
 
 Loss = Literal["absolute", "squared", "zero-one"] | Sequence[Sequence[Number]]
@@ -61,7 +61,7 @@ def _is_positive(law: Law, z: int, gain: dict[int, Fraction]) -> bool:
     powers: dict[int, Fraction] = {}
     for i, value in gain.items():
         powers[abs(z - i)] = powers.get(abs(z - i), Fraction(0)) + value
-    return any(powers.values()) and not at_most(lambda: _total(law, z, gain), lambda: ball(0))
+    return any(powers.values()) and not is_at_most(lambda: _total(law, z, gain), lambda: ball(0))
 
 
 def expected_loss(law: Law, z: int, prior: Sequence[Number], guess: int, loss: Loss) -> Ball:
@@ -84,7 +84,7 @@ def loss_table(loss: Loss, size: int) -> list[list[Fraction]]:
                 f"There is no loss called {loss!r}.", f"Use one of {', '.join(named)}, or give a table."
             )
         return [[Fraction(named[loss](guess, truth)) for truth in range(size)] for guess in range(size)]
-    table = [[exact.exact(one, "a loss") for one in row] for row in loss]
+    table = [[exact.fraction(one, "a loss") for one in row] for row in loss]
     if len(table) != size or any(len(row) != size for row in table):
         raise BadNumber(
             f"The table of losses is not {size} by {size}, as the prior needs.",
@@ -100,7 +100,7 @@ def _total(law: Law, z: int, weights: dict[int, Fraction]) -> Ball:
 
 
 def _prior(prior: Sequence[Number]) -> list[Fraction]:
-    weights = [exact.exact(one, "a prior probability") for one in prior]
+    weights = [exact.fraction(one, "a prior probability") for one in prior]
     if not weights or any(one < 0 for one in weights) or sum(weights) != 1:
         raise BadNumber(
             "The prior is not a list of probabilities that add up to exactly 1.",
@@ -122,7 +122,7 @@ def _require_possible(possible: bool) -> None:
 
 
 def remap(mechanism: NDArray[np.float64], rate: Number) -> NDArray[np.float64]:
-    """The post-processing of AGeo that any ADP mechanism on one decreasing count is (section 4).
+    """The post-processing of AGeo that any ADP mechanism on one decreasing count is (docs/proofs/ageo.md).
 
     `mechanism[i]` is its law at count i of 0..n, along e^-rate. Row z of the answer is the law of its output
     given AGeo's z, for z < n, and the last row that for every z >= n: (M_z - r M_{z+1}) / (1 - r), and M_n.

@@ -58,7 +58,7 @@ def thresholds_for(number: int, at_most: ArrayLike, *, name: str = "at_most") ->
     return np.broadcast_to(array.astype(np.int64, copy=False), (number,))
 
 
-def kept(thresholds: NDArray[np.int64]) -> NDArray[np.integer]:
+def compact_copy(thresholds: NDArray[np.int64]) -> NDArray[np.integer]:
     """A copy that stays as it is whatever the caller does; small, since it is made for every release."""
     if thresholds.strides == (0,):
         return np.broadcast_to(thresholds[:1].copy(), thresholds.shape)

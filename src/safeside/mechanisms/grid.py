@@ -1,4 +1,4 @@
-"""Exact rational values plus noise on a grid: ALap, and the Laplace mechanism to compare it with.
+"""Exact rational values plus noise on a grid: what ALap and the Laplace mechanism have in common.
 
 A continuous exponential cannot be drawn, published or compared exactly; its floor on a grid can, and is a
 geometric number of steps. Values must be exact: a sum of floats depends on the order of the rows, and a
@@ -16,21 +16,17 @@ from typing import ClassVar
 from safeside import exact
 from safeside.errors import BadCounts, BadNumber
 from safeside.exact import Ball, Number, evaluate
-from safeside.mechanisms.additive import NOT_COUNTED
-from safeside.mechanisms.laws import Both, Law, law_of
-from safeside.mechanisms.noisy import Noisy, Tail, source
-from safeside.mechanisms.steps import Rounding, Values, exact_values, rounded
+from safeside.mechanisms.exact_values import Rounding, Values, exact_values, rounded
+from safeside.mechanisms.guarantees import AddsNoise
+from safeside.mechanisms.published import Noisy, Tail, entropy_or_system
 from safeside.noise.entropy import Entropy
-from safeside.privacy.guarantee import Direction, Guarantee, Neighbours
-from safeside.privacy.policy import Policy
 
 
 @dataclass(frozen=True, kw_only=True)
-class OnGrid:
+class OnGrid(AddsNoise):
     """z = grid * (rounded(f / grid) + K): everything that follows from the grid and the law of K."""
 
     name: ClassVar[str] = "grid"
-    epsilon: Number
     sensitivity: Number = 1
     grid: Number = 1
     """A power of two."""
@@ -40,6 +36,7 @@ class OnGrid:
     """Declared where every value the *query* can take is a multiple of this; 1 for a count."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         grid = exact.positive(self.grid, "grid")
         if grid.numerator & (grid.numerator - 1) or grid.denominator & (grid.denominator - 1):
             raise BadNumber(
@@ -47,7 +44,6 @@ class OnGrid:
                 "Give a grid such as 1, 1/2 or 1/1024.",
             )
         object.__setattr__(self, "grid", grid)
-        object.__setattr__(self, "epsilon", exact.epsilon(self.epsilon))
         object.__setattr__(self, "sensitivity", exact.positive(self.sensitivity, "sensitivity"))
         object.__setattr__(self, "coordinates", exact.whole(self.coordinates, "coordinates", least=1))
         if self.multiple_of is not None:
@@ -56,30 +52,15 @@ class OnGrid:
     @cached_property
     def step(self) -> Fraction:
         """The grid, exactly."""
-        return exact.exact(self.grid)
+        return exact.fraction(self.grid)
 
     @cached_property
     def rate(self) -> Fraction:
-        """epsilon over the most steps by which all rounded values together can move (section 4)."""
-        steps = exact.exact(self.sensitivity) / self.step
+        """epsilon over the most steps by which all rounded values together can move (docs/proofs/alap.md)."""
+        steps = exact.fraction(self.sensitivity) / self.step
         if not self._fits(self.multiple_of):
             steps = Fraction(math.ceil(steps) + self.coordinates - 1)
-        return exact.exact(self.epsilon) / steps
-
-    @cached_property
-    def law(self) -> Law:
-        """The law of the noise, in steps."""
-        raise NotImplementedError
-
-    @cached_property
-    def guarantee(self) -> Guarantee:
-        """What is promised of one release of the whole vector."""
-        raise NotImplementedError
-
-    @property
-    def alpha(self) -> Fraction | None:
-        """0 where one of the two answers, "at most" or "at least", is never wrong; otherwise None."""
-        return None if self.law.least is None and self.law.most is None else Fraction(0)
+        return exact.fraction(self.epsilon) / steps
 
     @property
     def variance(self) -> Ball:
@@ -93,19 +74,19 @@ class OnGrid:
 
     def rounded(self, value: Number) -> int:
         """The value in steps, rounded to the side on which the answer may err."""
-        return rounded(exact.exact(value, "the value") / self.step, self._rounding)
+        return rounded(exact.fraction(value, "the value") / self.step, self._rounding)
 
     def release(self, values: Values, *, entropy: Entropy | None = None) -> Noisy:
         """Each exact value with fresh noise; the answer counts steps of the grid."""
         found = exact_values(values)
         steps = found.in_steps(self.step, self._rounding)
-        unit = None if self.multiple_of is None else exact.exact(self.multiple_of)
+        unit = None if self.multiple_of is None else exact.fraction(self.multiple_of)
         if unit is not None and not found.multiples_of(unit):
             raise BadCounts(
                 f"A value is not a multiple of {exact.show(unit)}, as was declared of the query.",
                 "Declare no multiple_of, or one that every value the query can take is a multiple of.",
             )
-        drawn = source(entropy)
+        drawn = entropy_or_system(entropy)
         return Noisy(
             values=self.law.add_to(steps, drawn),
             guarantee=self.guarantee,
@@ -116,7 +97,7 @@ class OnGrid:
 
     def pmf(self, output: Number, value: Number) -> Ball:
         """Pr[z = output] where the true value is `value`."""
-        steps = exact.exact(output, "the output") / self.step
+        steps = exact.fraction(output, "the output") / self.step
         if steps.denominator != 1:
             return exact.ball(0)
         return evaluate(lambda: self.law.exactly(int(steps) - self.rounded(value)))
@@ -129,21 +110,12 @@ class OnGrid:
                 f"The horizon of {horizon} steps lies below the value.",
                 "Give a horizon of at least the largest value compared, in steps of the grid.",
             )
-        law = self.law
-        with exact.precision(exact.PMF_BITS):
-            masses: dict[Fraction | Tail, Ball] = {
-                z * self.step: law.exactly(z - centre) for z in range(1 - horizon, horizon)
-            }
-            masses[Tail(horizon * self.step)] = law.at_least(horizon - centre)
-            masses[Tail(-horizon * self.step, upwards=False)] = law.at_most(-horizon - centre)
-            return {z: mass for z, mass in masses.items() if mass != 0}
+        return self._masses(centre, horizon, self.step)
 
     def interval(self, z: Number, confidence: Number) -> tuple[Fraction, Fraction]:
         """Bounds low < f < high, or f = the bound that is certain, at this confidence fixed beforehand."""
-        error = 1 - exact.error_rate(confidence, "confidence")
-        value, law = exact.exact(z, "z"), self.law
-        share = error / 2 if self.alpha is None else error
-        above, below = law.margin_up(share) or 1, law.margin_down(share) or 1
+        above, below = self._margins(confidence)
+        value, law = exact.fraction(z, "z"), self.law
         if law.least is not None:
             return value - above * self.step, value
         if law.most is not None:
@@ -153,11 +125,11 @@ class OnGrid:
 
     def upper_bound(self, z: Number) -> Fraction | None:
         """A bound the true value never exceeds, or None where noise may fall below it."""
-        return None if self.law.least is None else exact.exact(z, "z")
+        return None if self.law.least is None else exact.fraction(z, "z")
 
     def says_at_most(self, z: Number, t: Number) -> bool:
         """Whether z shows for certain that f <= t: z <= t, or below the next value that f can take."""
-        return self.law.least is not None and exact.exact(z, "z") < self._end(t)
+        return self.law.least is not None and exact.fraction(z, "z") < self._end(t)
 
     def beta(self, t: Number, value: Number) -> Ball:
         """Pr[z shows that f <= t] where the true value is `value`."""
@@ -168,70 +140,17 @@ class OnGrid:
 
     def _end(self, t: Number) -> Fraction:
         """Every z strictly below this is at most every value above t."""
-        bound = exact.exact(t, "at_most")
+        bound = exact.fraction(t, "at_most")
         if self.multiple_of is not None:
-            unit = exact.exact(self.multiple_of)
+            unit = exact.fraction(self.multiple_of)
             return (math.floor(bound / unit) + 1) * unit
         return (math.floor(bound / self.step) + 1) * self.step
 
     def _fits(self, unit: Number | None) -> bool:
-        return unit is not None and (exact.exact(unit) / self.step).denominator == 1
+        return unit is not None and (exact.fraction(unit) / self.step).denominator == 1
 
     @property
     def _rounding(self) -> Rounding:
         if self.law.least is not None:
             return "up"
         return "nearest" if self.law.most is None else "down"
-
-
-@dataclass(frozen=True, kw_only=True)
-class ALap(OnGrid):
-    """The asymmetric Laplace mechanism on a grid: exponential noise on the side that errs safely.
-
-    Guarantee
-        (epsilon, policy)-ADP for the whole vector. For a decreasing query f <= z is certain, for an
-        increasing one f >= z.
-    Assumes
-        The stated direction along every step the policy allows; all values together move by at most
-        `sensitivity`, in at most `coordinates` of them; values are exact; `multiple_of` is a property of the
-        query, not of the data.
-    Proof
-        docs/proofs/alap.md
-    """
-
-    name: ClassVar[str] = "alap"
-    direction: Direction = Direction.DECREASING
-    policy: Policy = NOT_COUNTED
-
-    @cached_property
-    def law(self) -> Law:
-        return law_of(self.direction, self.rate)
-
-    @cached_property
-    def guarantee(self) -> Guarantee:
-        return Guarantee(epsilon=exact.exact(self.epsilon), policy=self.policy, direction=self.direction)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Laplace(OnGrid):
-    """The Laplace mechanism of ordinary differential privacy, on a grid: the baseline.
-
-    Guarantee
-        epsilon-DP for the whole vector, under the neighbours that are stated.
-    Assumes
-        All values together move by at most `sensitivity` between neighbours, in at most `coordinates` of
-        them; values are exact.
-    Proof
-        docs/proofs/laplace.md
-    """
-
-    name: ClassVar[str] = "laplace"
-    neighbours: Neighbours = Neighbours.REPLACE
-
-    @cached_property
-    def law(self) -> Law:
-        return Both(self.rate)
-
-    @cached_property
-    def guarantee(self) -> Guarantee:
-        return Guarantee(epsilon=exact.exact(self.epsilon), policy=Policy.none(), neighbours=self.neighbours)

@@ -24,11 +24,10 @@ from safeside import exact
 from safeside.errors import BadNumber
 from safeside.exact import Ball, ball, exp
 from safeside.mechanisms.counts import people_counts, thresholds_for
-from safeside.mechanisms.noisy import source
-from safeside.mechanisms.one_epsilon import OneEpsilon
+from safeside.mechanisms.guarantees import Certifying
+from safeside.mechanisms.published import Published, entropy_or_system
 from safeside.noise.choice import choose
 from safeside.noise.entropy import Entropy
-from safeside.privacy.guarantee import Guarantee
 
 Bools = NDArray[np.bool_]
 Claim = tuple[int, int, frozenset[int]]
@@ -76,7 +75,7 @@ class Component:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Climbed:
+class Climbed(Published):
     """One published claim: each of the conditions `included` is at most its t + 1 - level, for certain."""
 
     component: int
@@ -84,13 +83,10 @@ class Climbed:
     included: Bools
     bounds: NDArray[np.int64]
     """The certain upper bound on each count; -1 where nothing is said."""
-    guarantee: Guarantee
-    mechanism: str
-    simulated: bool
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ladder(OneEpsilon):
+class Ladder(Certifying):
     """Chooses (component h, level j) with weight omega_h c_j 2^-(exponents of what is too busy for level j).
 
     Then every condition that is quiet enough for the level is included unless its own random word, drawn for
@@ -125,7 +121,7 @@ class Ladder(OneEpsilon):
         """Draw the claim, exactly; counts and thresholds stand in the order of the ranks."""
         values = people_counts(counts)
         limits = thresholds_for(values.size, at_most)
-        drawn = source(entropy)
+        drawn = entropy_or_system(entropy)
         margins = self._margins(values, limits)
         levels = self.levels(limits)
         busy = self.exponents_of_busy(margins, levels)
@@ -256,7 +252,7 @@ class Ladder(OneEpsilon):
 
     def _rungs(self, levels: Sequence[int]) -> list[Ball]:
         """c_j: the sum up to level m is e^(epsilon m)."""
-        rate = exact.exact(self.epsilon)
+        rate = exact.fraction(self.epsilon)
         base = exp(rate * levels[0])
         step = 1 - exp(-rate)
         return [base, *(exp(rate * level) * step for level in levels[1:])]

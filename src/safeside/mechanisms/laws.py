@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from safeside.exact import Ball, at_most, ball, ceiling, exp, least_power
+from safeside.exact import Ball, ball, ceiling, exp, is_at_most, least_power
 from safeside.noise.entropy import Entropy
 from safeside.noise.geometric import Noise, geometric, truncated_geometric, two_sided_geometric
 from safeside.noise.inversion import bernoulli
@@ -216,7 +216,9 @@ class Padded:
         return 2 * squares / self._total()
 
     def margin_up(self, alpha: Fraction) -> int | None:
-        return least_where(lambda m: at_most(lambda: self.at_least(m), lambda: ball(alpha)), 2 * self.pad + 1)
+        return least_where(
+            lambda m: is_at_most(lambda: self.at_least(m), lambda: ball(alpha)), 2 * self.pad + 1
+        )
 
     def margin_down(self, alpha: Fraction) -> int | None:  # noqa: ARG002  (never below the truth)
         return 1

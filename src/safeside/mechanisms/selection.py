@@ -16,21 +16,20 @@ from numpy.typing import ArrayLike, NDArray
 from safeside import exact
 from safeside.errors import BadCounts, BadNumber
 from safeside.exact import Ball, ball
-from safeside.mechanisms.blocktest import BlockTest, smallest_margin
-from safeside.mechanisms.counts import kept, people_counts, thresholds_for
+from safeside.mechanisms.block_test import BlockTest, smallest_margin
+from safeside.mechanisms.counts import compact_copy, people_counts, thresholds_for
+from safeside.mechanisms.guarantees import Certifying
 from safeside.mechanisms.ladder import BOTTOM, NO_BOUND, Claim, Ladder
-from safeside.mechanisms.noisy import source
-from safeside.mechanisms.one_epsilon import OneEpsilon
+from safeside.mechanisms.published import Published, entropy_or_system
 from safeside.mechanisms.selection_plan import SelectionPlan
 from safeside.noise.entropy import Entropy
-from safeside.privacy.guarantee import Guarantee
 
 Outcome = tuple[int, Claim | None]
 """What is published: how many blocks passed, and the ladder's claim, or None where a test failed."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Selected:
+class Selected(Published):
     """Published: how many blocks passed and, where all did, the ladder's claim about the rest.
 
     `bounds` is a certain upper bound on each count, in the order the conditions were given, and -1 where
@@ -42,9 +41,6 @@ class Selected:
     passed: int
     component: int | None
     level: int | None
-    guarantee: Guarantee
-    mechanism: str
-    simulated: bool
 
     @property
     def certified(self) -> NDArray[np.bool_]:
@@ -54,7 +50,7 @@ class Selected:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Selection(OneEpsilon):
+class Selection(Certifying):
     """Tests of public blocks, then the ladder on the rest.
 
     Guarantee
@@ -84,7 +80,7 @@ class Selection(OneEpsilon):
     def release(self, counts: ArrayLike, at_most: ArrayLike, *, entropy: Entropy | None = None) -> Selected:
         """Draw, exactly; what is published is `bounds`, `passed`, `component` and `level`."""
         values, limits = self._given(counts, at_most)
-        drawn = source(entropy)
+        drawn = entropy_or_system(entropy)
         order = self.plan.order
         ranked, ranked_limits = values[order], limits[order]
         bounds = np.full(order.size, NO_BOUND, np.int64)
@@ -103,7 +99,7 @@ class Selection(OneEpsilon):
         unranked = np.empty_like(bounds)
         unranked[order] = bounds
         return Selected(
-            at_most=kept(limits),
+            at_most=compact_copy(limits),
             bounds=unranked,
             passed=passed,
             component=component,

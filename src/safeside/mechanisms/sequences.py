@@ -6,7 +6,7 @@ an output, and nobody paid for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import IntEnum
@@ -15,7 +15,7 @@ from fractions import Fraction
 from safeside import exact
 from safeside.errors import BadNumber, BadQuestion
 from safeside.exact import Ball, ball
-from safeside.mechanisms.noisy import Tail
+from safeside.mechanisms.published import Tail
 
 Alarm = int | Fraction | Tail | bool
 
@@ -29,48 +29,48 @@ class Answer(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Reply:
     """One output of a sequence: which query, and its alarm, or None where it was quiet (written ⊥)."""
 
     query: int
     alarm: Alarm | None
 
 
-Transcript = tuple[Said, ...]
-Order = Callable[[Sequence[Said]], int | None]
+Transcript = tuple[Reply, ...]
+Order = Callable[[Sequence[Reply]], int | None]
 """From the outputs so far, the next query, or None to stop. It must use nothing else."""
 
 
-def in_turn(number: int) -> Order:
+def in_given_order(number: int) -> Order:
     """Ask the queries in the order they were given."""
     return lambda said: len(said) if len(said) < number else None
 
 
-def next_query(order: Order, said: Sequence[Said], unasked: AbstractSet[int]) -> int | None:
+def next_query(order: Order, said: Sequence[Reply], unasked: AbstractSet[int]) -> int | None:
     """What the order asks next, if it is a query that was listed and has not been asked."""
     query = order(said)
     if query is not None and query not in unasked:
         raise BadQuestion(
             f"The order asks for query {query}, which is not in the list or was asked before.",
-            "List a query once for each time it may be asked, and count every repeat in kappa.",
+            "List a query once for each time it may be asked, and count every repeat in max_conditions.",
         )
     return query
 
 
-def hold(order: Order, alarms: int, number: int, ask: Callable[[int], Alarm | None]) -> Transcript:
+def run_queries(order: Order, alarms: int, number: int, ask: Callable[[int], Alarm | None]) -> Transcript:
     """Ask `number` queries at most, as the order says, until nothing is left or the last alarm is heard."""
-    said: list[Said] = []
+    said: list[Reply] = []
     unasked = set(range(number))
     left = alarms
     while left and (query := next_query(order, said, unasked)) is not None:
         alarm = ask(query)
-        said.append(Said(query, alarm))
+        said.append(Reply(query, alarm))
         unasked.remove(query)
         left -= alarm is not None
     return tuple(said)
 
 
-def shapes(order: Order, alarms: int, number: int) -> Iterator[Transcript]:
+def alarm_patterns(order: Order, alarms: int, number: int) -> Iterator[Transcript]:
     """Every transcript of alarms without a value."""
 
     def walk(said: Transcript, left: int) -> Iterator[Transcript]:
@@ -79,8 +79,8 @@ def shapes(order: Order, alarms: int, number: int) -> Iterator[Transcript]:
         if query is None:
             yield said
             return
-        yield from walk((*said, Said(query, None)), left)
-        yield from walk((*said, Said(query, True)), left - 1)
+        yield from walk((*said, Reply(query, None)), left)
+        yield from walk((*said, Reply(query, True)), left - 1)
 
     return walk((), alarms)
 
@@ -89,7 +89,7 @@ def every_transcript(
     outcomes: Sequence[Mapping[Alarm | None, Ball]], alarms: int, order: Order | None = None
 ) -> dict[Transcript, Ball]:
     """Every transcript with its probability, from the outcomes of each query where they are independent."""
-    ask = in_turn(len(outcomes)) if order is None else order
+    ask = in_given_order(len(outcomes)) if order is None else order
     found: dict[Transcript, Ball] = {}
 
     def walk(said: Transcript, mass: Ball, left: int) -> None:
@@ -99,24 +99,15 @@ def every_transcript(
             found[said] = mass
             return
         for alarm, probability in outcomes[query].items():
-            walk((*said, Said(query, alarm)), mass * probability, left - (alarm is not None))
+            walk((*said, Reply(query, alarm)), mass * probability, left - (alarm is not None))
 
     with exact.precision(exact.PMF_BITS):
         walk((), ball(1), alarms)
     return found
 
 
-def kappa_of(records: Iterable[Collection[Hashable]]) -> int:
-    """kappa: the most queries that one *possible* record satisfies, given the queries of each such record.
-
-    Repeats, regions and windows are queries of their own. An upper bound is safe; the data's own maximum is
-    not public and a greedy search is not a bound.
-    """
-    return max((len(queries) for queries in records), default=0)
-
-
-def kappa_of_levels(most_places: int, regions: Sequence[int]) -> int:
-    """A bound on kappa for levels of regions, the regions of each level disjoint: sum of min(K, regions).
+def max_conditions_of_levels(most_places: int, regions: Sequence[int]) -> int:
+    """A bound on max_conditions for levels of disjoint regions: the sum of min(K, regions) over the levels.
 
     `most_places` is K, the most places one record can satisfy; the places themselves are a level like any
     other. Regions that overlap within a level have no such bound and must be counted.

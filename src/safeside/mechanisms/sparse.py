@@ -6,7 +6,7 @@ count itself, an alarm. After `alarms` of them the release stops, and what was n
 Quiet costs nothing because a person's presence can only make it rarer.
 
 A query may be a place, a region (its *distinct* people, never a sum) or the same place in another window: all
-of them are counted in kappa.
+of them are counted in max_conditions.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from numpy.typing import ArrayLike, NDArray
 from safeside import exact
 from safeside.errors import BadCounts, BadNumber
 from safeside.exact import Ball, Number, evaluate
-from safeside.mechanisms.additive import NOT_COUNTED
-from safeside.mechanisms.counts import MOST_PEOPLE, kept, people_counts, thresholds_for
+from safeside.mechanisms.counts import MOST_PEOPLE, compact_copy, people_counts, thresholds_for
+from safeside.mechanisms.guarantees import NOT_COUNTED
 from safeside.mechanisms.laws import Integers, Up
-from safeside.mechanisms.noisy import Tail, source
+from safeside.mechanisms.published import Published, Tail, entropy_or_system
 from safeside.mechanisms.sequences import (
     Alarm,
     Answer,
     Order,
     Transcript,
     every_transcript,
-    hold,
+    run_queries,
 )
 from safeside.noise.entropy import Entropy
 from safeside.privacy.guarantee import Direction, Guarantee
@@ -44,7 +44,7 @@ _BLOCK: Final = 1 << 17
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Sparse:
+class Sparse(Published):
     """Published answers, one for each query listed.
 
     `at_most` are the thresholds it was released with, `answers` codes of `Answer`. `values` are the alarms in
@@ -56,9 +56,6 @@ class Sparse:
     answers: NDArray[np.int8]
     values: Integers
     asked: int
-    guarantee: Guarantee
-    mechanism: str
-    simulated: bool
     step: Fraction = Fraction(1)
 
     @property
@@ -78,15 +75,17 @@ class SparseQueries:
     name: ClassVar[str] = "sparse"
     epsilon_each: Number
     alarms: int = 1
-    kappa: int | None = None
+    max_conditions: int | None = None
     """The most of all queries that may be asked which one possible person satisfies; None where unknown."""
     policy: Policy = NOT_COUNTED
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon_each", exact.epsilon(self.epsilon_each, "epsilon_each"))
         object.__setattr__(self, "alarms", exact.whole(self.alarms, "alarms", least=1))
-        if self.kappa is not None:
-            object.__setattr__(self, "kappa", exact.whole(self.kappa, "kappa", least=1))
+        if self.max_conditions is not None:
+            object.__setattr__(
+                self, "max_conditions", exact.whole(self.max_conditions, "max_conditions", least=1)
+            )
 
     @property
     def steps(self) -> int:
@@ -100,14 +99,14 @@ class SparseQueries:
 
     @property
     def price(self) -> int:
-        """How many times `epsilon_each` the whole costs, whatever happens: min(alarms, kappa)."""
-        return self.alarms if self.kappa is None else min(self.alarms, self.kappa)
+        """How many times `epsilon_each` the whole costs, whatever happens: min(alarms, max_conditions)."""
+        return self.alarms if self.max_conditions is None else min(self.alarms, self.max_conditions)
 
     @property
     def guarantee(self) -> Guarantee:
         """What is promised of the whole sequence."""
         return Guarantee(
-            epsilon=exact.exact(self.epsilon_each) * self.price,
+            epsilon=exact.fraction(self.epsilon_each) * self.price,
             policy=self.policy,
             direction=Direction.DECREASING,
         )
@@ -119,7 +118,7 @@ class SparseQueries:
 
     def rate(self, sensitivity: int = 1) -> Fraction:
         """The rate of the noise for each step, for a query one person moves by `sensitivity`."""
-        return exact.exact(self.epsilon_each) / (sensitivity * self.steps)
+        return exact.fraction(self.epsilon_each) / (sensitivity * self.steps)
 
     def beta(self, t: int, count: int, sensitivity: int = 1) -> Ball:
         """Pr[quiet | asked] at this true count."""
@@ -141,12 +140,13 @@ class SparseQueries:
             share[1:] += loud
         return asked
 
-    def refund(self, alarms: int, kappa_alarmed: int | None = None) -> Fraction:
+    def refund(self, alarms: int, alarmed_conditions: int | None = None) -> Fraction:
         """The part of the reservation that may go back, from the *published* alarms and nothing else.
 
         What was priced by the number of alarms is refunded by their number. What was priced by a smaller
-        kappa is refunded by the kappa of the alarmed queries, which is at most their number. The guarantee of
-        the whole stays the total reserved beforehand: this is a filter, never a stronger promise.
+        max_conditions is refunded by how many of the alarmed queries one possible record satisfies, which is
+        at most their number. The guarantee of the whole stays the total reserved beforehand: this is a
+        filter, never a stronger promise.
         """
         heard = exact.whole(alarms, "alarms")
         if heard > self.alarms:
@@ -157,9 +157,9 @@ class SparseQueries:
         used = heard
         if self.price < self.alarms:
             used = min(heard, self.price)
-            if kappa_alarmed is not None:
-                used = min(used, exact.whole(kappa_alarmed, "kappa_alarmed", least=min(heard, 1)))
-        return exact.exact(self.epsilon_each) * (self.price - used)
+            if alarmed_conditions is not None:
+                used = min(used, exact.whole(alarmed_conditions, "alarmed_conditions", least=min(heard, 1)))
+        return exact.fraction(self.epsilon_each) * (self.price - used)
 
     def release(
         self,
@@ -175,11 +175,11 @@ class SparseQueries:
         limits = thresholds_for(values.size, thresholds)
         moves = thresholds_for(values.size, sensitivities, name="sensitivities")
         self._require_fit(values, limits, moves)
-        drawn = source(entropy)
+        drawn = entropy_or_system(entropy)
         run = self._in_turn if order is None else partial(self._chosen, order)
         answers, noisy, asked = run(values, limits, moves, drawn)
         return Sparse(
-            at_most=kept(limits),
+            at_most=compact_copy(limits),
             answers=answers,
             values=noisy,
             asked=asked,
@@ -189,7 +189,7 @@ class SparseQueries:
             step=Fraction(1, self.steps),
         )
 
-    def transcripts(
+    def distribution(
         self,
         counts: ArrayLike,
         thresholds: ArrayLike,
@@ -262,7 +262,7 @@ class SparseQueries:
             values[query] = noisy if loud else NO_VALUE
             return self._shown(noisy) if loud else None
 
-        return answers, values, len(hold(order, self.alarms, counts.size, ask))
+        return answers, values, len(run_queries(order, self.alarms, counts.size, ask))
 
     def _draw(self, counts: Integers, moves: Integers, entropy: Entropy) -> Integers:
         """Noisy counts in steps; queries that share a sensitivity are drawn together."""
@@ -293,79 +293,3 @@ class SparseQueries:
                 "A count or threshold is more than 2^62 steps of the grid.",
                 "Use a coarser grid, or SAGeo, whose grid is one person.",
             )
-
-
-@dataclass(frozen=True, kw_only=True)
-class SAGeo(SparseQueries):
-    """Sparse answers with geometric noise: quiet where z <= t, otherwise the alarm z.
-
-    Guarantee
-        (epsilon_each * min(alarms, kappa), policy)-ADP for the whole sequence; without kappa,
-        (epsilon_each * alarms, policy)-ADP. Quiet is never wrong; z is a certain upper bound.
-    Assumes
-        Every query is decreasing along each step the policy allows, and moves by at most its sensitivity;
-        kappa counts all that may be asked, repeats, regions and windows included; thresholds are public; the
-        order uses earlier outputs only.
-    Proof
-        docs/proofs/sageo.md
-    """
-
-    name: ClassVar[str] = "sageo"
-
-
-@dataclass(frozen=True, kw_only=True)
-class SALap(SparseQueries):
-    """Sparse answers with exponential noise on a grid: quiet where z < t + 1, otherwise the alarm z.
-
-    Guarantee
-        As SAGeo, at the same epsilon_each; the alarm is a multiple of the grid.
-    Assumes
-        As SAGeo; queries are counts, and the grid is a power of two of at most 1.
-    Proof
-        docs/proofs/sageo.md
-    """
-
-    name: ClassVar[str] = "salap"
-    grid: Number = Fraction(1, 1024)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        grid = exact.positive(self.grid, "grid")
-        if grid.numerator != 1 or grid.denominator & (grid.denominator - 1):
-            raise BadNumber(
-                f"The grid is {exact.show(grid)}, not a power of two of at most 1.",
-                "Give a grid such as 1, 1/2 or 1/1024.",
-            )
-        object.__setattr__(self, "grid", grid)
-
-    @property
-    def steps(self) -> int:
-        return exact.exact(self.grid).denominator
-
-    @property
-    def _beyond(self) -> int:
-        return self.steps - 1
-
-
-@dataclass(frozen=True, kw_only=True)
-class PaperSALap(SparseQueries):
-    """The paper's Algorithm 1 on real-valued noise, with its rule: quiet where z <= t. To study, not to use.
-
-    The whole part of a count plus exponential noise is the count plus geometric noise, and z <= t happens
-    where the whole part is at most t - 1 (apart from probability 0). So this is exact: beta is
-    1 - e^(-epsilon (t - f)), one unit less than the counts allow for "at most t", and all they allow for
-    "fewer than t", which the paper's released code asks. An alarm is shown by its whole part.
-
-    Guarantee
-        As SAGeo.
-    Assumes
-        As SAGeo; queries are counts.
-    Proof
-        docs/proofs/sageo.md
-    """
-
-    name: ClassVar[str] = "paper-salap"
-
-    @property
-    def _beyond(self) -> int:
-        return -1

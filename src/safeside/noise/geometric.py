@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safeside.errors import BadCounts, BadNumber
-from safeside.exact import Ball, Number, ball, exact, show, whole
+from safeside.exact import Ball, Number, ball, fraction, show, whole
 from safeside.noise.entropy import Entropy
 from safeside.noise.inversion import CHUNK, Inversion
 
@@ -134,7 +134,7 @@ def _tail(rate: Fraction, k: int) -> Ball:
 
 def require_rate(value: Number) -> Fraction:
     """The rate, exactly, if it is one that noise can be drawn at."""
-    rate = exact(value, "the rate epsilon/sensitivity")
+    rate = fraction(value, "the rate epsilon/sensitivity")
     if rate < LEAST_RATE:
         raise BadNumber(
             f"The rate epsilon/sensitivity is {show(rate)}.",

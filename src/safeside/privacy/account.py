@@ -57,30 +57,30 @@ class Charge:
     kind: Kind
     epsilon: Fraction
     delta: Fraction = Fraction(0)
-    kappa: int = 1
+    max_conditions: int = 1
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kind", Kind(self.kind))
         object.__setattr__(self, "epsilon", exact.epsilon(self.epsilon))
         object.__setattr__(self, "delta", exact.delta(self.delta))
-        exact.whole(self.kappa, "kappa", least=1)
+        exact.whole(self.max_conditions, "max_conditions", least=1)
         if self.kind is Kind.ADP and self.delta:
             raise PrivacyError(
                 "A release under a policy was charged with a delta; it has none.",
                 "Charge it with delta 0, or as the kind of ordinary differential privacy that it is.",
             )
-        if self.kind is not Kind.DP_COUNTS and self.kappa != 1:
+        if self.kind is not Kind.DP_COUNTS and self.max_conditions != 1:
             raise PrivacyError(
-                f"A release of the kind {self.kind} was charged with kappa {self.kappa}.",
-                "Give the epsilon of the whole release; kappa belongs to counts charged one by one.",
+                f"A release of the kind {self.kind} was charged with max_conditions {self.max_conditions}.",
+                "Give the epsilon of the whole release; max_conditions belongs to counts charged one by one.",
             )
 
     def under_policy(self, digits: int = DIGITS) -> Cost:
         """The charge in the account that carries the policy."""
         match self.kind:
             case Kind.DP_COUNTS:
-                # A step of the policy lowers at most kappa counts, each by one.
-                return self._times(self.kappa)
+                # A step of the policy lowers at most max_conditions counts, each by one.
+                return self._times(self.max_conditions)
             case Kind.DP_ADD_REMOVE:
                 return _removed_and_added(self.epsilon, self.delta, digits)
             case _:
@@ -94,11 +94,11 @@ class Charge:
             case Kind.DP_REPLACE, Neighbours.ADD_REMOVE:
                 return None
             case Kind.DP_COUNTS, Neighbours.REPLACE:
-                return self._times(2 * self.kappa)
+                return self._times(2 * self.max_conditions)
             case Kind.DP_ADD_REMOVE, Neighbours.REPLACE:
                 return _removed_and_added(self.epsilon, self.delta, digits)
             case Kind.DP_COUNTS, _:
-                return self._times(self.kappa)
+                return self._times(self.max_conditions)
             case _:
                 return self._times(1)
 

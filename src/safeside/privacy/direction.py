@@ -241,7 +241,7 @@ def step_of(
     return lambda one, other: not _signature(one, propositions) & ~_signature(other, propositions)
 
 
-def sensitivity(conditions: Sequence[Callable[[R], int]], possible: Iterable[R]) -> int:
+def max_conditions(conditions: Sequence[Callable[[R], int]], possible: Iterable[R]) -> int:
     """κ: the most of these conditions, repeats counted, that one possible record satisfies.
 
     The L1 sensitivity over P-neighbours where each condition has its negation in P and the record that
@@ -254,7 +254,7 @@ def sensitivity_replacing(conditions: Sequence[Callable[[R], int]], possible: It
     """Under ordinary DP by replacement: min(2κ, the number of counts)."""
     records = list(possible)
     every = sum(max(1, *(int(holds(record)) for record in records)) for holds in conditions)
-    return min(2 * sensitivity(conditions, records), every)
+    return min(2 * max_conditions(conditions, records), every)
 
 
 def sensitivity_of_steps(

@@ -85,7 +85,7 @@ def risk(channel: Channel[R, Z], prior: Mapping[R, Number], event: Predicate[R])
 
 def prior_weights(prior: Mapping[R, Number]) -> dict[R, Fraction]:
     """The prior in exact fractions; refused unless it is a distribution."""
-    weights = {x: exact.exact(p, "a prior probability") for x, p in prior.items()}
+    weights = {x: exact.fraction(p, "a prior probability") for x, p in prior.items()}
     if any(p < 0 for p in weights.values()) or sum(weights.values()) != 1:
         raise BadNumber(
             "The prior probabilities are negative somewhere or do not add up to 1.",

@@ -169,7 +169,7 @@ def tells_sometimes(
 
 def require_ratio(e_to_eps: Number) -> Fraction:
     """e^epsilon as a rational above 1, so that everything here stays exact."""
-    ratio = exact.exact(e_to_eps, "e^epsilon")
+    ratio = exact.fraction(e_to_eps, "e^epsilon")
     if ratio <= 1:
         raise BadNumber(f"e^epsilon is {exact.show(ratio)}.", "Give e^epsilon above 1.")
     return ratio

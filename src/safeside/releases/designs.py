@@ -19,11 +19,12 @@ from safeside.decisions.sanitizers import decide_by_law
 from safeside.decisions.states import State
 from safeside.exact import Ball
 from safeside.ledger.money import Cost
-from safeside.mechanisms.additive import AGeo
-from safeside.mechanisms.decision import OptimalDecision
-from safeside.mechanisms.padded import PaddedGeo
+from safeside.mechanisms.ageo import AGeo
+from safeside.mechanisms.optimal_decision import OptimalDecision
+from safeside.mechanisms.paddedgeo import PaddedGeo
+from safeside.mechanisms.sageo import SAGeo
 from safeside.mechanisms.sequences import Answer
-from safeside.mechanisms.sparse import NO_VALUE, SAGeo
+from safeside.mechanisms.sparse import NO_VALUE
 from safeside.noise.entropy import Entropy
 from safeside.privacy.account import Kind
 from safeside.privacy.guarantee import Guarantee
@@ -155,7 +156,7 @@ class Counted(Design):
             "margin": None if error is None else used.law.margin_up(error),
         }
         if isinstance(used, PaddedGeo):
-            return {**own, "places_per_person": used.kappa, "pad": used.pad}
+            return {**own, "places_per_person": used.max_conditions, "pad": used.pad}
         return {**own, "places_per_person": used.sensitivity}
 
     def answer(self, asked: Asked, entropy: Entropy | None = None) -> Drawn:
@@ -193,7 +194,7 @@ class InTurn(Design):
         return Kind.ADP
 
     def cost(self, periods: tuple[str, ...]) -> Cost:
-        each = exact.exact(self.mechanism.epsilon_each)
+        each = exact.fraction(self.mechanism.epsilon_each)
         return Cost(kind=self.kind, epsilon=self.guarantee.epsilon, periods=periods, each=each)
 
     def expected(self, thresholds: Whole) -> float:
@@ -203,7 +204,7 @@ class InTurn(Design):
     def _own(self) -> dict[str, Any]:
         return {
             "rate": str(self.mechanism.rate()),
-            "places_per_person": self.mechanism.kappa,
+            "places_per_person": self.mechanism.max_conditions,
             "alarms": self.mechanism.alarms,
         }
 
@@ -238,8 +239,8 @@ class OneBit(Design):
 
     def _own(self) -> dict[str, Any]:
         return {
-            "rate": str(exact.exact(self.mechanism.epsilon)),
-            "places_per_person": self.mechanism.kappa,
+            "rate": str(exact.fraction(self.mechanism.epsilon)),
+            "places_per_person": self.mechanism.max_conditions,
         }
 
     def answer(self, asked: Asked, entropy: Entropy | None = None) -> Drawn:

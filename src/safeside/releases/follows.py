@@ -12,7 +12,7 @@ from safeside import exact
 from safeside.decisions.states import State
 from safeside.errors import BadNumber
 from safeside.mechanisms.laws import Law, Padded, Up
-from safeside.mechanisms.padded import PaddedGeo
+from safeside.mechanisms.paddedgeo import PaddedGeo
 from safeside.releases.answers import CODE, Answers
 from safeside.releases.manifest import bad
 from safeside.releases.wording import Manifest
@@ -118,6 +118,6 @@ def _margin(record: Manifest, law: Law) -> int:
 def amount(text: str | None) -> Fraction:
     """An exact amount of the manifest."""
     try:
-        return exact.exact("" if text is None else text)
+        return exact.fraction("" if text is None else text)
     except BadNumber:
         raise bad("an amount in release.json cannot be read") from None

@@ -18,10 +18,10 @@ from safeside import exact
 from safeside.errors import BadNumber, BadQuestion, PrivacyError
 from safeside.exact import Number
 from safeside.ledger.rules import PEOPLE_FLOOR, require_floor
-from safeside.mechanisms.additive import AGeo
-from safeside.mechanisms.decision import OptimalDecision
-from safeside.mechanisms.padded import PaddedGeo
-from safeside.mechanisms.sparse import SAGeo
+from safeside.mechanisms.ageo import AGeo
+from safeside.mechanisms.optimal_decision import OptimalDecision
+from safeside.mechanisms.paddedgeo import PaddedGeo
+from safeside.mechanisms.sageo import SAGeo
 from safeside.privacy.policy import Policy
 from safeside.releases.artefacts import places_digest
 from safeside.releases.designs import AtLeast, Counted, Design, InTurn, OneBit, Whole
@@ -287,7 +287,9 @@ def _design(
     if terms.max_alarms is not None:
         alarms = exact.whole(terms.max_alarms, "--max-alarms", least=1)
         price = alarms if kappa is None else min(alarms, kappa)
-        return InTurn(mechanism=SAGeo(epsilon_each=budget / price, alarms=alarms, kappa=kappa, policy=policy))
+        return InTurn(
+            mechanism=SAGeo(epsilon_each=budget / price, alarms=alarms, max_conditions=kappa, policy=policy)
+        )
     assert kappa is not None, "only --max-alarms goes without a limit"
     return Counted(
         mechanism=AGeo(epsilon=budget, sensitivity=kappa, policy=policy, people=people), at_least=error
@@ -314,5 +316,7 @@ def _ordinary(
         )
     each, slack = budget / kappa, delta / kappa
     if terms.decision:
-        return OneBit(mechanism=OptimalDecision(epsilon=each, delta=slack, kappa=kappa))
-    return Counted(mechanism=PaddedGeo(epsilon=each, delta=slack, kappa=kappa, people=people), at_least=error)
+        return OneBit(mechanism=OptimalDecision(epsilon=each, delta=slack, max_conditions=kappa))
+    return Counted(
+        mechanism=PaddedGeo(epsilon=each, delta=slack, max_conditions=kappa, people=people), at_least=error
+    )

@@ -31,7 +31,7 @@ DEFINITIONS: Final = {PURE: "ε-DP", APPROXIMATE: "(ε,δ)-DP", OURS: "ADP"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Said:
+class Claims:
     """One release: which places it calls safe and which dangerous; the others are obscure."""
 
     safe: Flags
@@ -44,7 +44,7 @@ class Evening:
 
     ask: Question
     counts: Whole
-    said: Mapping[str, Said]
+    said: Mapping[str, Claims]
 
     @property
     def label(self) -> str:
@@ -121,18 +121,18 @@ def _release(ask: Question, counts: Whole, seed: int) -> Evening:
     return Evening(ask=ask, counts=counts, said=said)
 
 
-def say(rule: str, ask: Question, counts: Whole, entropy: Entropy) -> Said:
+def say(rule: str, ask: Question, counts: Whole, entropy: Entropy) -> Claims:
     """Release once by one definition."""
     if rule == OURS:
         z = AGeo(epsilon=ask.epsilon).release(counts, entropy=entropy).values
         coins = boundary_coins(len(counts), ask.epsilon, ask.alpha, entropy)
         states = decide(z, ask.at_most, ask.epsilon, ask.alpha, coins=coins)
-        return Said(safe=states == State.AT_MOST, dangerous=states == State.AT_LEAST)
+        return Claims(safe=states == State.AT_MOST, dangerous=states == State.AT_LEAST)
     delta = 0 if rule == PURE else ask.delta
     decision = OptimalDecision(epsilon=ask.epsilon, delta=delta, alpha=ask.alpha)
     # "At least t + 1 were there" is "at most m - t - 1 of m were not": the same decision, seen from above.
     most = max(int(counts.max()), ask.at_most + 1)
-    return Said(
+    return Claims(
         safe=decision.release(counts, ask.at_most, entropy=entropy).values,
         dangerous=decision.release(most - counts, most - ask.at_most - 1, entropy=entropy).values,
     )

@@ -1,7 +1,7 @@
 """The optimal decision: one bit, "at most t", under ordinary (epsilon, delta)-DP.
 
 The probability b_k of saying True, k steps from the nearest dataset of which it is false, climbs as fast as
-both inequalities of the definition allow (section 6); no mechanism does better at any k.
+both inequalities of the definition allow (docs/proofs/decision.md); no mechanism does better at any k.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from safeside import exact
 from safeside.exact import Ball, Number, ball, evaluate, exp
 from safeside.mechanisms.counts import people_counts, thresholds_for
 from safeside.mechanisms.laws import least_where
-from safeside.mechanisms.noisy import source
+from safeside.mechanisms.published import Published, entropy_or_system
 from safeside.noise.entropy import Entropy
 from safeside.noise.inversion import bernoulli
 from safeside.privacy.guarantee import Direction, Guarantee, Neighbours
@@ -27,14 +27,11 @@ from safeside.privacy.policy import Policy
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Decided:
+class Decided(Published):
     """One published bit for each count: True says "at most t"."""
 
     values: NDArray[np.bool_]
     at_most: NDArray[np.int64]
-    guarantee: Guarantee
-    mechanism: str
-    simulated: bool
 
 
 def climb(steps: int, epsilon: Fraction, delta: Fraction, alpha: Fraction) -> Ball:
@@ -79,10 +76,10 @@ class OptimalDecision:
     `epsilon` and `delta` are those of each count. One bit is for one t: another t is another release.
 
     Guarantee
-        (kappa epsilon, kappa delta)-DP for all bits when one person is added or removed; under replacement
-        both double. With alpha = 0, True is never wrong.
+        (max_conditions * epsilon, max_conditions * delta)-DP for all bits when one person is added or
+        removed; under replacement both double. With alpha = 0, True is never wrong.
     Assumes
-        One person changes at most `kappa` of the counts, each by 1. Thresholds are public.
+        One person changes at most `max_conditions` of the counts, each by 1. Thresholds are public.
     Proof
         docs/proofs/decision.md
     """
@@ -91,20 +88,20 @@ class OptimalDecision:
     epsilon: Number
     delta: Number
     alpha: Number = 0
-    kappa: int = 1
+    max_conditions: int = 1
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", exact.epsilon(self.epsilon))
         object.__setattr__(self, "delta", exact.delta(self.delta))
         object.__setattr__(self, "alpha", exact.alpha(self.alpha))
-        object.__setattr__(self, "kappa", exact.whole(self.kappa, "kappa", least=1))
+        exact.whole(self.max_conditions, "max_conditions", least=1)
 
     @property
     def guarantee(self) -> Guarantee:
         """What is promised of all bits of one release together."""
         return Guarantee(
-            epsilon=self.kappa * exact.exact(self.epsilon),
-            delta=self.kappa * exact.exact(self.delta),
+            epsilon=self.max_conditions * exact.fraction(self.epsilon),
+            delta=self.max_conditions * exact.fraction(self.delta),
             policy=Policy.none(),
             neighbours=Neighbours.ADD_REMOVE,
             direction=Direction.DECREASING if self.alpha == 0 else Direction.NEITHER,
@@ -114,7 +111,7 @@ class OptimalDecision:
         """One bit for each count, drawn exactly."""
         values = people_counts(counts)
         thresholds = thresholds_for(values.size, at_most)
-        drawn = source(entropy)
+        drawn = entropy_or_system(entropy)
         steps = np.maximum(0, thresholds + 1 - values)
         answers = np.zeros(values.size, dtype=np.bool_)
         for k in np.unique(steps):
@@ -143,4 +140,6 @@ class OptimalDecision:
         return {answer: self.pmf(answer, count, t) for answer in (True, False)}
 
     def _climb(self, steps: int) -> Ball:
-        return climb(steps, exact.exact(self.epsilon), exact.exact(self.delta), exact.exact(self.alpha))
+        return climb(
+            steps, exact.fraction(self.epsilon), exact.fraction(self.delta), exact.fraction(self.alpha)
+        )

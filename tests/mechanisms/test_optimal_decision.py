@@ -14,7 +14,7 @@ from tests.mechanisms.worlds import needed_delta
 from safeside import exact
 from safeside.exact import ball, exp, precision
 from safeside.mechanisms import OptimalDecision, virtual_beta
-from safeside.mechanisms.decision import climb
+from safeside.mechanisms.optimal_decision import climb
 from safeside.noise.entropy import simulated_entropy
 from safeside.privacy.guarantee import Direction, Neighbours
 
@@ -66,7 +66,7 @@ def test_section_4s_numbers() -> None:
 
 
 def test_guarantee() -> None:
-    guarantee = OptimalDecision(epsilon="0.5", delta="0.01", kappa=3).guarantee
+    guarantee = OptimalDecision(epsilon="0.5", delta="0.01", max_conditions=3).guarantee
     assert (guarantee.epsilon, guarantee.delta) == (Fraction(3, 2), Fraction(3, 100))
     assert guarantee.neighbours is Neighbours.ADD_REMOVE
     assert guarantee.direction is Direction.DECREASING
@@ -107,7 +107,7 @@ def test_the_papers_competitor_is_its_inequality() -> None:
 
 @pytest.mark.parametrize(("epsilon", "delta", "alpha"), [*SETTINGS, (0.01, 0.3, 0.0), (3.0, 1e-100, 0.0)])
 def test_the_closed_form_is_the_recursion(epsilon: float, delta: float, alpha: float) -> None:
-    rate, slack, wrong = (exact.exact(one) for one in (epsilon, delta, alpha))
+    rate, slack, wrong = (exact.fraction(one) for one in (epsilon, delta, alpha))
     with precision(512):
         b = ball(wrong)
         for k in range(60):

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from safeside import exact
 from safeside.errors import BadNumber
-from safeside.exact import Ball, Number, at_most, ball
+from safeside.exact import Ball, Number, ball, is_at_most
 from safeside.mechanisms.additive import Additive
 from safeside.mechanisms.laws import Law, Padded, least_where
 from safeside.privacy.guarantee import Direction, Guarantee, Neighbours
@@ -27,23 +27,25 @@ class PaddedGeo(Additive):
     `epsilon` and `delta` are those of each count.
 
     Guarantee
-        (kappa epsilon, kappa delta)-DP for the whole vector when one person is added or removed; under
-        replacement both double. z - 2 pad <= f <= z is certain.
+        (max_conditions * epsilon, max_conditions * delta)-DP for the whole vector when one person is added or
+        removed; under replacement both double. z - 2 pad <= f <= z is certain.
     Assumes
-        One person changes at most `kappa` of the counts, each by 1. Nothing computed from the number of
-        records is published.
+        One person changes at most `max_conditions` of the counts, each by 1. Nothing computed from the number
+        of records is published.
     Proof
         docs/proofs/padded.md
     """
 
     name: ClassVar[str] = "padded"
     delta: Number
-    kappa: int = 1
+    max_conditions: int = 1
 
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "delta", exact.delta(self.delta))
-        object.__setattr__(self, "kappa", exact.whole(self.kappa, "kappa", least=1))
+        object.__setattr__(
+            self, "max_conditions", exact.whole(self.max_conditions, "max_conditions", least=1)
+        )
         if self.delta == 0:
             raise BadNumber(
                 "delta is 0, and then no pad is wide enough.",
@@ -52,13 +54,13 @@ class PaddedGeo(Additive):
         if self.sensitivity != 1:
             raise BadNumber(
                 f"sensitivity is {self.sensitivity}, and this mechanism moves each count by one person.",
-                "Leave sensitivity at 1 and give kappa: the most counts one person can change.",
+                "Leave sensitivity at 1 and give max_conditions: the most counts one person can change.",
             )
 
     @property
     def pad(self) -> int:
         """The least pad for these parameters, for certain."""
-        return _least_pad(self.rate, exact.exact(self.delta))
+        return _least_pad(self.rate, exact.fraction(self.delta))
 
     @property
     def law(self) -> Law:
@@ -67,8 +69,8 @@ class PaddedGeo(Additive):
     @property
     def guarantee(self) -> Guarantee:
         return Guarantee(
-            epsilon=self.kappa * exact.exact(self.epsilon),
-            delta=self.kappa * exact.exact(self.delta),
+            epsilon=self.max_conditions * exact.fraction(self.epsilon),
+            delta=self.max_conditions * exact.fraction(self.delta),
             policy=Policy.none(),
             neighbours=Neighbours.ADD_REMOVE,
             direction=Direction.DECREASING,
@@ -81,7 +83,7 @@ def _least_pad(rate: Fraction, delta: Fraction) -> int:
         return Padded(rate, pad).exactly(0)
 
     def enough(pad: int) -> bool:
-        return at_most(lambda: bottom(pad), lambda: ball(delta))
+        return is_at_most(lambda: bottom(pad), lambda: ball(delta))
 
     most = 1
     while not enough(most):

@@ -9,7 +9,7 @@ import pytest
 from tests.mechanisms.worlds import log_ratio, needed, records, replacing, visits
 
 from safeside.exact import PMF_BITS, Ball, ball, precision
-from safeside.mechanisms import Answer, Said, SparseVector
+from safeside.mechanisms import Answer, Reply, SparseVector
 from safeside.mechanisms.sequences import Transcript
 from safeside.noise.entropy import simulated_entropy
 from safeside.privacy.guarantee import Neighbours
@@ -20,7 +20,7 @@ def test_svt_enumerated(alarms: int) -> None:
     """Two people, three places, any replacement: at most epsilon."""
     mechanism = SparseVector(epsilon=1, alarms=alarms)
     laws = {
-        counts: mechanism.transcripts(counts, [0, 1, 0]) for counts in itertools.product(range(3), repeat=3)
+        counts: mechanism.distribution(counts, [0, 1, 0]) for counts in itertools.product(range(3), repeat=3)
     }
     measured = needed(replacing(records(3), 2), lambda X: laws[visits(X, 3)])
     assert 0.3 < measured <= 1 + 1e-9
@@ -29,19 +29,19 @@ def test_svt_enumerated(alarms: int) -> None:
 def chance(mechanism: SparseVector, counts: list[int], said: Transcript) -> Ball:
     """The probability of one transcript; whatever departs from it ends there, so that few are added up."""
 
-    def order(so_far: Sequence[Said]) -> int | None:
+    def order(so_far: Sequence[Reply]) -> int | None:
         asked = len(so_far)
         return asked if asked < len(said) and tuple(so_far) == said[:asked] else None
 
     limits = [0 if one.alarm is None else 5 for one in said]
-    return mechanism.transcripts(counts, limits, order=order)[said]
+    return mechanism.distribution(counts, limits, order=order)[said]
 
 
 def quiet_then_loud(mechanism: SparseVector, *, opposite: bool) -> float:
     """The log ratio of many quiet answers and the alarms, where one person moves from those to these (or, not
     opposite, only leaves those)."""
     number, last = 30 * mechanism.alarms, mechanism.alarms
-    said = (*(Said(i, None) for i in range(number)), *(Said(number + i, True) for i in range(last)))
+    said = (*(Reply(i, None) for i in range(number)), *(Reply(number + i, True) for i in range(last)))
     before = chance(mechanism, [1] * number + [0] * last, said)
     after = chance(mechanism, [0] * number + [int(opposite)] * last, said)
     with precision(PMF_BITS):
@@ -59,7 +59,7 @@ def test_svt_enumerated_added_people() -> None:
     """Counts that all move the same way allow half the noise; where they do not, epsilon is exceeded."""
     mechanism = SparseVector(epsilon=1, same_direction=True, neighbours=Neighbours.ADD_REMOVE)
     laws = {
-        counts: mechanism.transcripts(counts, [0, 0, 1]) for counts in itertools.product(range(3), repeat=3)
+        counts: mechanism.distribution(counts, [0, 0, 1]) for counts in itertools.product(range(3), repeat=3)
     }
     worst = 0.0
     for counts, law in laws.items():
@@ -74,7 +74,7 @@ def test_svt_enumerated_added_people() -> None:
 
 def test_transcripts_sum_to_one_and_match_draws() -> None:
     mechanism = SparseVector(epsilon=2, alarms=1)
-    law = mechanism.transcripts([3, 0], [1, 1])
+    law = mechanism.distribution([3, 0], [1, 1])
     with precision(PMF_BITS):
         total = sum(law.values(), start=ball(0))
     assert total.contains(1)
@@ -82,7 +82,7 @@ def test_transcripts_sum_to_one_and_match_draws() -> None:
     entropy, rounds = simulated_entropy(6), 4000
     seen = [mechanism.release([3, 0], [1, 1], entropy=entropy) for _ in range(rounds)]
     loud = sum(one.answers[0] == Answer.ALARM for one in seen) / rounds
-    assert loud == pytest.approx(float(law[(Said(0, True),)].mid()), abs=0.04)
+    assert loud == pytest.approx(float(law[(Reply(0, True),)].mid()), abs=0.04)
     assert all(one.simulated and (one.values == -1).all() for one in seen)
 
 

@@ -37,8 +37,8 @@ def test_padded_enumerated(epsilon: str, delta: str) -> None:
 
 
 def test_padded_enumerated_for_two_counts() -> None:
-    """kappa = 2: both double."""
-    mechanism = PaddedGeo(epsilon=1, delta="0.05", kappa=2)
+    """max_conditions = 2: both double."""
+    mechanism = PaddedGeo(epsilon=1, delta="0.05", max_conditions=2)
     laws = [together([law(mechanism, f)] * 2) for f in (1, 2)]
     needed = max(needed_delta(laws[0], laws[1], 2), needed_delta(laws[1], laws[0], 2))
     single = float(mechanism.pmf(1, 1).mid())

@@ -18,10 +18,18 @@ from numpy.typing import ArrayLike
 from safeside import exact
 from safeside.errors import BadNumber
 from safeside.exact import Ball, Number, least_power
-from safeside.mechanisms.counts import kept, people_counts, thresholds_for
+from safeside.mechanisms.counts import compact_copy, people_counts, thresholds_for
 from safeside.mechanisms.laws import Both, Integers
-from safeside.mechanisms.noisy import source
-from safeside.mechanisms.sequences import Answer, Order, Said, Transcript, hold, in_turn, shapes
+from safeside.mechanisms.published import entropy_or_system
+from safeside.mechanisms.sequences import (
+    Answer,
+    Order,
+    Reply,
+    Transcript,
+    alarm_patterns,
+    in_given_order,
+    run_queries,
+)
 from safeside.mechanisms.sparse import NO_VALUE, Sparse
 from safeside.noise.entropy import Entropy
 from safeside.privacy.guarantee import Guarantee, Neighbours, one_of
@@ -73,17 +81,19 @@ class SparseVector:
     @property
     def guarantee(self) -> Guarantee:
         """What is promised of the whole sequence."""
-        return Guarantee(epsilon=exact.exact(self.epsilon), policy=Policy.none(), neighbours=self.neighbours)
+        return Guarantee(
+            epsilon=exact.fraction(self.epsilon), policy=Policy.none(), neighbours=self.neighbours
+        )
 
     @property
     def threshold_law(self) -> Both:
         """The noise added once to every threshold."""
-        return Both(exact.exact(self.epsilon) * exact.exact(self.threshold_share))
+        return Both(exact.fraction(self.epsilon) * exact.fraction(self.threshold_share))
 
     @property
     def query_law(self) -> Both:
         """The noise added to each count."""
-        left = exact.exact(self.epsilon) * (1 - exact.exact(self.threshold_share))
+        left = exact.fraction(self.epsilon) * (1 - exact.fraction(self.threshold_share))
         return Both(left / (self.alarms * (1 if self.same_direction else 2)))
 
     def release(
@@ -97,16 +107,16 @@ class SparseVector:
         """Alarm or quiet for each query, in the order given unless `order` chooses."""
         values = people_counts(counts)
         limits = thresholds_for(values.size, thresholds)
-        drawn = source(entropy)
+        drawn = entropy_or_system(entropy)
         shared = int(self.threshold_law.add_to(np.zeros(1, dtype=np.int64), drawn)[0])
         loud = self.query_law.add_to(values, drawn) > limits + shared
-        ask = in_turn(values.size) if order is None else order
-        said = hold(ask, self.alarms, values.size, lambda query: True if loud[query] else None)
+        ask = in_given_order(values.size) if order is None else order
+        said = run_queries(ask, self.alarms, values.size, lambda query: True if loud[query] else None)
         answers = np.zeros(values.size, dtype=np.int8)
         for one in said:
             answers[one.query] = Answer.QUIET if one.alarm is None else Answer.ALARM
         return Sparse(
-            at_most=kept(limits),
+            at_most=compact_copy(limits),
             answers=answers,
             values=np.full(values.size, NO_VALUE, dtype=np.int64),
             asked=len(said),
@@ -115,19 +125,19 @@ class SparseVector:
             simulated=drawn.simulated,
         )
 
-    def transcripts(
+    def distribution(
         self, counts: ArrayLike, thresholds: ArrayLike, *, order: Order | None = None
     ) -> dict[Transcript, Ball]:
         """Every transcript with its probability, certified: a sum over the threshold's noise."""
         values = people_counts(counts)
         limits = thresholds_for(values.size, thresholds)
-        ask = in_turn(values.size) if order is None else order
+        ask = in_given_order(values.size) if order is None else order
         with exact.precision(exact.PMF_BITS):
-            return self._added_up(values, limits, list(shapes(ask, self.alarms, values.size)))
+            return self._added_up(values, limits, list(alarm_patterns(ask, self.alarms, values.size)))
 
     def says_at_most(self, t: int, count: int) -> Ball:
         """Pr[quiet] of a query that is asked; at count = t + 1 this is how often quiet is wrong."""
-        return self.transcripts([count], [t])[(Said(0, None),)]
+        return self.distribution([count], [t])[(Reply(0, None),)]
 
     def beta(self, t: int, count: int) -> Ball:
         """Pr[quiet | asked first] at this true count."""

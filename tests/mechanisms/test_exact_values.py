@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from safeside.errors import BadCounts, BadNumber
 from safeside.mechanisms import ALap, Laplace
-from safeside.mechanisms.steps import Fractions, Rounding, Wholes, exact_values, rounded
+from safeside.mechanisms.exact_values import Fractions, Rounding, Wholes, exact_values, rounded
 from safeside.noise.entropy import simulated_entropy
 from safeside.privacy.guarantee import Direction
 

@@ -16,27 +16,23 @@ from numpy.typing import ArrayLike, NDArray
 from safeside import exact
 from safeside.exact import Ball, evaluate
 from safeside.mechanisms.counts import people_counts, thresholds_for
+from safeside.mechanisms.guarantees import Certifying
 from safeside.mechanisms.laws import Up
-from safeside.mechanisms.noisy import source
-from safeside.mechanisms.one_epsilon import OneEpsilon
+from safeside.mechanisms.published import Published, entropy_or_system
 from safeside.noise.entropy import Entropy
 from safeside.noise.inversion import bernoulli
-from safeside.privacy.guarantee import Guarantee
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Tested:
+class Tested(Published):
     """Whether the block passed: then every condition of it is at most its threshold, for certain."""
 
     passed: bool
     at_most: NDArray[np.int64]
-    guarantee: Guarantee
-    mechanism: str
-    simulated: bool
 
 
 @dataclass(frozen=True, kw_only=True)
-class BlockTest(OneEpsilon):
+class BlockTest(Certifying):
     """Passes with probability 1 - e^(-epsilon k), k the smallest t + 1 - f in the block; never where k <= 0.
 
     Guarantee
@@ -66,7 +62,7 @@ class BlockTest(OneEpsilon):
     def release(self, counts: ArrayLike, at_most: ArrayLike, *, entropy: Entropy | None = None) -> Tested:
         """Test the block, exactly."""
         values = people_counts(counts)
-        drawn = source(entropy)
+        drawn = entropy_or_system(entropy)
         margin = smallest_margin(values, at_most)
         return Tested(
             passed=bool(bernoulli(lambda: self._passes(margin), 1, drawn)[0]),
@@ -77,7 +73,7 @@ class BlockTest(OneEpsilon):
         )
 
     def _passes(self, margin: int) -> Ball:
-        return Up(exact.exact(self.epsilon)).at_most(margin - 1)
+        return Up(exact.fraction(self.epsilon)).at_most(margin - 1)
 
 
 def smallest_margin(values: NDArray[np.int64], at_most: ArrayLike) -> int:

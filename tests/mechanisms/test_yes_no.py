@@ -10,7 +10,7 @@ import pytest
 from tests.mechanisms.worlds import log_ratio
 
 from safeside.mechanisms import AGeo, Mangat, Tail, UtilityOptimised, Warner
-from safeside.mechanisms.response import YesNo
+from safeside.mechanisms.yes_no import YesNo
 from safeside.noise.entropy import simulated_entropy
 
 
@@ -107,13 +107,13 @@ def test_urr_estimates() -> None:
 def test_draws_follow_the_channels() -> None:
     truths = np.array([True, False] * 20_000)
     for mechanism in (Mangat(epsilon=1), Warner(epsilon=1)):
-        reported = mechanism.respond(truths, entropy=simulated_entropy(5))
+        reported = mechanism.release(truths, entropy=simulated_entropy(5))
         assert reported.simulated
         for truth in (True, False):
             share = reported.values[truths == truth].mean()
             assert share == pytest.approx(float(mechanism.pmf(True, truth).mid()), abs=0.02)
     urr = UtilityOptimised(epsilon=1, sensitive=("a", "b"), other=("c",))
-    got = urr.respond(["a", "c"] * 20_000, entropy=simulated_entropy(6)).values.reshape(-1, 2)
+    got = urr.release(["a", "c"] * 20_000, entropy=simulated_entropy(6)).values.reshape(-1, 2)
     for column, truth in enumerate(("a", "c")):
         for position, value in enumerate(urr.values):
             share = (got[:, column] == position).mean()
@@ -121,4 +121,4 @@ def test_draws_follow_the_channels() -> None:
 
 
 def test_mangat_never_reports_a_false_no() -> None:
-    assert Mangat(epsilon="0.1").respond([True] * 10_000).values.all()
+    assert Mangat(epsilon="0.1").release([True] * 10_000).values.all()

@@ -1,4 +1,4 @@
-"""What leaves a mechanism: noisy values that carry their guarantee and say whether they are real."""
+"""What leaves a mechanism: an output that carries its guarantee and says whether it is real."""
 
 from __future__ import annotations
 
@@ -14,17 +14,22 @@ from safeside.privacy.guarantee import Guarantee
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Noisy:
-    """Published values, one for each count, in the order they were given.
+class Published:
+    """What every output carries: its guarantee, the mechanism's name, and whether it is only simulated.
 
-    `values` are whole numbers of `step`; `simulated` is true where the noise came from a seed, and such a
-    release protects nobody.
+    `simulated` is true where the noise came from a seed; such an output protects nobody.
     """
 
-    values: NDArray[np.int64]
     guarantee: Guarantee
     mechanism: str
     simulated: bool
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Noisy(Published):
+    """Noisy values, one for each count, in the order they were given; whole numbers of `step`."""
+
+    values: NDArray[np.int64]
     step: Fraction = Fraction(1)
 
     def exact(self) -> tuple[Fraction, ...]:
@@ -47,6 +52,6 @@ class Tail:
         return f"{self.at} or {'more' if self.upwards else 'less'}"
 
 
-def source(entropy: Entropy | None) -> Entropy:
+def entropy_or_system(entropy: Entropy | None) -> Entropy:
     """The entropy to draw from: the system's own unless a test or a simulation says otherwise."""
     return system_entropy() if entropy is None else entropy

@@ -169,7 +169,7 @@ def _exactly(value: int | Fraction | Decimal) -> Fraction:
             "A value is not exact: floats, blanks, text and truth values are refused.",
             "Give ints, Fractions or Decimals, for instance by adding up cents instead of euros.",
         )
-    return exact.exact(value, "a value")
+    return exact.fraction(value, "a value")
 
 
 def _too_many_steps() -> BadCounts:

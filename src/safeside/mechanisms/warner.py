@@ -1,0 +1,35 @@
+"""Warner's randomised response, the two-sided cousin of Mangat's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from safeside import exact
+from safeside.exact import Ball, exp
+from safeside.mechanisms.yes_no import YesNo
+from safeside.privacy.guarantee import Guarantee
+from safeside.privacy.policy import Policy
+
+
+@dataclass(frozen=True, kw_only=True)
+class Warner(YesNo):
+    """Warner's response: the truth with probability e^epsilon / (1 + e^epsilon), its opposite otherwise.
+
+    Guarantee
+        epsilon-DP for each person.
+    Assumes
+        Each person answers once.
+    Proof
+        docs/proofs/warner.md
+    """
+
+    name: ClassVar[str] = "warner"
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return Guarantee(epsilon=exact.fraction(self.epsilon), policy=Policy.none())
+
+    def says_yes(self, truth: bool) -> Ball:
+        rate = exact.fraction(self.epsilon)
+        return 1 / (1 + exp(-rate if truth else rate))
