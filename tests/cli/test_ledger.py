@@ -15,7 +15,7 @@ from tests.ledger.stores import QUESTION, cost, postgres, raw, restore, state, u
 from typer.testing import CliRunner
 
 from safeside.cli import init, key, ledger
-from safeside.cli.config import Config, read_config
+from safeside.cli.config import Columns, Config, read_config
 from safeside.errors import BadQuestion, CannotWrite, LedgerError, SafesideError
 from safeside.ledger import create_ledger, open_ledger
 from safeside.releases.signing import load_private, load_public
@@ -64,7 +64,7 @@ def test_init_writes_what_is_read_back(here: Path) -> None:
         dataset="visits",
         key="safeside.key",
         timezone="Asia/Tokyo",
-        columns={"person": "patient", "time": "at"},
+        columns=Columns(person="patient", time="at"),
     )
     with pytest.raises(CannotWrite):
         run("init", "--yes", "--timezone", "UTC")
@@ -75,7 +75,7 @@ def test_init_asks_where_somebody_can_answer(monkeypatch: pytest.MonkeyPatch) ->
     run("init", answers='UTC\n\nthe "city"\n\n\n\n\n\n')
     made = read_config()
     assert (made.timezone, made.dataset, made.ledger) == ("UTC", 'the "city"', "ledger.db")
-    assert made.columns == {"person": "person", "place": "place", "start": "start", "end": "end"}
+    assert made.columns == Columns(person="person", place="place", start="start", end="end")
 
 
 def test_init_never_guesses_a_time_zone(here: Path) -> None:
@@ -90,7 +90,7 @@ def test_init_never_guesses_a_time_zone(here: Path) -> None:
 
 def test_settings_read_back_from_what_they_write(here: Path) -> None:
     given = Config(
-        ledger='l "1".db', hold="30 min", radius=50, people_floor=30, columns={"person": "Name\twith tab"}
+        ledger='l "1".db', hold="30 min", radius=50, people_floor=30, columns=Columns(person="Name\twith tab")
     )
     (here / "safeside.toml").write_text(given.to_toml())
     assert read_config() == given

@@ -13,6 +13,7 @@ from safeside.cli.config import read_config, required
 from safeside.errors import (
     BadQuestion,
     CannotWrite,
+    MadeByNewer,
     StoreUnavailable,
 )
 
@@ -23,7 +24,18 @@ def test_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "safeside.toml"
     cases = {
-        "ledger = 3": ('"ledger" in "safeside.toml" is a int.', 'Write it as in ledger = "...".'),
+        "ledger = 3": (
+            '"ledger" in "safeside.toml" is not of the kind it should be.',
+            'Write it as in ledger = "...".',
+        ),
+        "people_floor = true": (
+            '"people_floor" in "safeside.toml" is not of the kind it should be.',
+            "Write it as in people_floor = 20.",
+        ),
+        "schema = 'safeside-release/1'": (
+            '"safeside.toml" follows the schema "safeside-release/1", which safeside does not know.',
+            'Write schema = "safeside-settings/1", or leave it out.',
+        ),
         "leger = 'x'": (
             '"safeside.toml" has a setting called "leger", which safeside does not know.',
             'Did you mean "ledger"?',
@@ -33,13 +45,19 @@ def test_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             "Use one of: person, place, start, end, time, date, latitude, longitude, accuracy, state.",
         ),
         "[columns]\nperson = 1": (
-            'The column for "person" in "safeside.toml" is not a name.',
-            'Write it as in person = "my column".',
+            '"columns" in "safeside.toml" is not of the kind it should be.',
+            'Write it as in columns = { person = "id" }.',
         ),
     }
     for text, message in cases.items():
         file.write_text(text)
         assert said(read_config, BadQuestion) == message
+    file.write_text("schema = 'safeside-settings/9'\nnew = 1")
+    assert said(read_config, MadeByNewer) == (
+        "This settings was made by a newer safeside: it follows the schema safeside-settings/9, and this "
+        "version reads up to 1.",
+        "Install a newer safeside, then try again. Nothing is wrong with the file.",
+    )
     file.write_text("ledger =")
     what, do = said(read_config, BadQuestion)
     assert what.startswith('"safeside.toml" is not TOML (')

@@ -10,36 +10,44 @@ import difflib
 import json
 import os
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
-from safeside import untrusted
+import msgspec
+
+from safeside import records, untrusted
 from safeside.errors import BadQuestion, StoreUnavailable, UnsafeFile
+from safeside.records import Part, Record
 
 FILE: Final = "safeside.toml"
 KEY: Final = "safeside.key"
 LEDGER: Final = "ledger.db"
-ROLES: Final = (
-    "person",
-    "place",
-    "start",
-    "end",
-    "time",
-    "date",
-    "latitude",
-    "longitude",
-    "accuracy",
-    "state",
-)
+
+
+class Columns(Part, frozen=True, kw_only=True):
+    """What each column of the visits is called, by the role it has."""
+
+    person: str | None = None
+    place: str | None = None
+    start: str | None = None
+    end: str | None = None
+    time: str | None = None
+    date: str | None = None
+    latitude: str | None = None
+    longitude: str | None = None
+    accuracy: str | None = None
+    state: str | None = None
+
+
+ROLES: Final = Columns.__struct_fields__
 """What a column of the visits can be."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Config:
+class Config(Record, frozen=True, kw_only=True):
     """The settings of one project; None where nothing is said."""
 
+    kind: ClassVar[str] = "settings"
     ledger: str | None = None
     dataset: str | None = None
     key: str | None = None
@@ -50,33 +58,23 @@ class Config:
     people_floor: int | None = None
     covers: str | None = None
     expect_unlisted: str | None = None
-    columns: Mapping[str, str] = field(default_factory=dict)
+    columns: Columns = Columns()
 
     def to_toml(self) -> str:
         """The file that reads back as these settings."""
-        lines = ["# Settings of safeside commands run in this directory; options on the command line win."]
-        for one in fields(self):
-            value = getattr(self, one.name)
-            if one.name != "columns" and value is not None:
-                lines.append(f"{one.name} = {_spell(value)}")
-        lines += ["", "# What the columns of the visits are called.", "[columns]"]
-        lines += [f"{role} = {_spell(name)}" for role, name in self.columns.items()]
-        return "\n".join(lines) + "\n"
-
-
-_KINDS: Final[Mapping[str, tuple[type, ...]]] = {
-    "ledger": (str,),
-    "dataset": (str,),
-    "key": (str,),
-    "timezone": (str,),
-    "time_format": (str,),
-    "hold": (str,),
-    "radius": (int, float),
-    "people_floor": (int,),
-    "covers": (str,),
-    "expect_unlisted": (str,),
-    "columns": (dict,),
-}
+        given = records.to_json(self)
+        columns = given.pop("columns", {})
+        return "\n".join(
+            [
+                "# Settings of safeside commands run in this directory; options on the command line win.",
+                *_lines({records.SCHEMA: records.schema_name(Config), **given}),
+                "",
+                "# What the columns of the visits are called.",
+                "[columns]",
+                *_lines(columns),
+                "",
+            ]
+        )
 
 
 def read_config(directory: Path | str = ".") -> Config:
@@ -99,22 +97,31 @@ def read_config(directory: Path | str = ".") -> Config:
 
 
 def _checked(data: dict[str, Any], path: Path) -> Config:
-    for name, value in data.items():
-        if name not in _KINDS:
-            raise _unknown("setting", name, tuple(_KINDS), path)
-        if not isinstance(value, _KINDS[name]) or isinstance(value, bool):
+    """The settings; a file that names no schema, as one written by hand, is read as version 1."""
+    name = data.setdefault(records.SCHEMA, f"safeside-{Config.kind}/1")
+    try:
+        return records.upgraded(Config, data)
+    except ValueError:
+        _explain(data, path)
+        raise BadQuestion(
+            f'"{path}" follows the schema {_spell(name)}, which safeside does not know.',
+            f"Write {records.SCHEMA} = {_spell(records.schema_name(Config))}, or leave it out.",
+        ) from None
+
+
+def _explain(data: Mapping[str, Any], path: Path) -> None:
+    """Refuse the first setting that has another name, or another kind of value, than there is."""
+    _require_known("setting", data, (records.SCHEMA, *Config.__struct_fields__), path)
+    if isinstance(columns := data.get("columns"), dict):
+        _require_known("role of a column", columns, ROLES, path)
+    for field in msgspec.structs.fields(Config):
+        try:
+            msgspec.convert(data.get(field.name, field.default), field.type)
+        except msgspec.ValidationError:
             raise BadQuestion(
-                f'"{name}" in "{path}" is a {type(value).__name__}.',
-                f"Write it as in {name} = {_EXAMPLES.get(name, _spell('...'))}.",
-            )
-    for role, column in data.get("columns", {}).items():
-        if role not in ROLES:
-            raise _unknown("role of a column", role, ROLES, path)
-        if not isinstance(column, str):
-            raise BadQuestion(
-                f'The column for "{role}" in "{path}" is not a name.', f'Write it as in {role} = "my column".'
-            )
-    return Config(**data)
+                f'"{field.name}" in "{path}" is not of the kind it should be.',
+                f"Write it as in {field.name} = {_EXAMPLES.get(field.name, _spell('...'))}.",
+            ) from None
 
 
 _EXAMPLES: Final = {
@@ -126,10 +133,12 @@ _EXAMPLES: Final = {
 }
 
 
-def _unknown(kind: str, name: str, known: tuple[str, ...], path: Path) -> BadQuestion:
-    near = difflib.get_close_matches(name, known, n=1)
-    hint = f'Did you mean "{near[0]}"?' if near else f"Use one of: {', '.join(known)}."
-    return BadQuestion(f'"{path}" has a {kind} called "{name}", which safeside does not know.', hint)
+def _require_known(kind: str, given: Iterable[str], known: Sequence[str], path: Path) -> None:
+    for name in given:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f'Did you mean "{near[0]}"?' if near else f"Use one of: {', '.join(known)}."
+            raise BadQuestion(f'"{path}" has a {kind} called "{name}", which safeside does not know.', hint)
 
 
 def required(option: str | None, configured: str | None, flag: str, setting: str) -> str:
@@ -143,6 +152,10 @@ def required(option: str | None, configured: str | None, flag: str, setting: str
     return chosen
 
 
-def _spell(value: str | int | float) -> str:
+def _lines(values: Mapping[str, Any]) -> list[str]:
+    return [f"{name} = {_spell(value)}" for name, value in values.items()]
+
+
+def _spell(value: object) -> str:
     """A TOML value; JSON's strings are TOML's."""
     return json.dumps(value, ensure_ascii=False)

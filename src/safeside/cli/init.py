@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 import typer
 
-from safeside.cli.config import FILE, KEY, LEDGER, ROLES, Config
+from safeside.cli.config import FILE, KEY, LEDGER, ROLES, Columns, Config
 from safeside.cli.console import interactive, out
 from safeside.errors import BadQuestion, CannotWrite
 from safeside.ledger.periods import zone
@@ -53,7 +53,13 @@ def command(
             "No time zone is given, and safeside never guesses one.",
             "Say in which time zone the visits are written: --timezone Asia/Tokyo, for example.",
         )
-    config = Config(ledger=ledger, dataset=dataset, key=key, timezone=zone(timezone).key, columns=columns)
+    config = Config(
+        ledger=ledger,
+        dataset=dataset,
+        key=key,
+        timezone=zone(timezone).key,
+        columns=Columns(**columns),
+    )
     _write(path, config.to_toml())
     out.print(f"Wrote {path}. Next:")
     out.print("  safeside key create", highlight=False)

@@ -24,6 +24,7 @@ COMMANDS: Final = (
     "ledger",
     "publish",
     "reproduce",
+    "schema",
 )
 
 

@@ -8,6 +8,7 @@ import typer
 
 from safeside.cli.config import read_config
 from safeside.errors import BadQuestion
+from safeside.records import to_json
 from safeside.visits import LeftOut, Manifest, StayRule, VisitFormat
 
 PANEL: Final = "The visits"
@@ -139,7 +140,7 @@ def declared(
     """What was said on the command line, and for the rest what safeside.toml says."""
     config = read_config()
     return VisitFormat(
-        columns=columns if columns is not None else dict(config.columns),
+        columns=columns if columns is not None else to_json(config.columns),
         time_format=time_format or config.time_format,
         timezone=timezone or config.timezone,
         hold=hold or config.hold,

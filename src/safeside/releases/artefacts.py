@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
 import json
 from collections.abc import Iterator, Sequence
@@ -12,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
+from safeside import records
 from safeside.decisions.states import State
 from safeside.releases import wording
 from safeside.releases.answers import CODE, STATES, Answers
@@ -28,7 +28,7 @@ COLUMNS: Final = ("place", "state", "upper_bound", "lower_bound")
 def places_digest(places: Sequence[str]) -> str:
     """What stands for the list of places in a question."""
     # As JSON, so that no two lists are one text, whatever stands in an identifier.
-    return hashlib.sha256(json.dumps(list(places)).encode()).hexdigest()
+    return records.digest(records.canonical(list(places)))
 
 
 def frame(answers: Answers) -> pl.DataFrame:

@@ -10,15 +10,14 @@ drawn depends on the draw, and anybody who may list a directory sees the length 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Final
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
+from safeside import records, untrusted
 from safeside.ledger import Reservation
-from safeside.ledger.events import canonical, digest
 
 _KEY_BITS: Final = 256
 _NONCE: Final = bytes(12)
@@ -38,15 +37,15 @@ def bound_to(reservation: Reservation) -> bytes:
 
     The digest of the event covers the question already; it is named again so that this needs no argument.
     """
-    return canonical(
+    return records.canonical(
         {
             "ledger": reservation.ledger_id,
             "reservation": reservation.digest,
             "request": reservation.request,
             "dataset": reservation.dataset,
-            "question": digest(canonical(reservation.question)),
+            "question": records.digest(records.canonical(reservation.question)),
         }
-    ).encode()
+    )
 
 
 def room(places: int, *public: str) -> int:
@@ -59,8 +58,8 @@ def room(places: int, *public: str) -> int:
 
 def seal(files: Mapping[str, bytes], key: bytes, bound: bytes, room: int) -> bytes:
     """All files in one piece that only the key opens, of the length `room` or a multiple of it."""
-    sizes = json.dumps([[name, len(data)] for name, data in files.items()])
-    content = b"\n".join((sizes.encode(), b"".join(files.values())))
+    sizes = records.canonical([[name, len(data)] for name, data in files.items()])
+    content = b"\n".join((sizes, b"".join(files.values())))
     return AESGCM(key).encrypt(_NONCE, content.ljust(-(-len(content) // room) * room, b"\0"), bound)
 
 
@@ -72,7 +71,7 @@ def unseal(data: bytes, key: bytes, bound: bytes) -> dict[str, bytes] | None:
         return None
     sizes, _, rest = opened.partition(b"\n")
     files, at = {}, 0
-    for name, size in json.loads(sizes):
+    for name, size in untrusted.parse(sizes):
         files[name] = rest[at : at + size]
         at += size
     return files
