@@ -19,9 +19,10 @@ from .mechanisms.warner import Warner
 from .privacy.guarantee import Direction, Guarantee, Neighbours, Unit
 from .privacy.policy import Policy
 from .privacy.risk import risk
-from .releases.earlier import create_ledger
+from .releases.earlier import create_ledger, recover_ledger
 from .releases.publish import publish
 from .releases.release import Release
+from .releases.signing import create_key, rotate_key
 from .releases.simulate import simulate
 from .releases.verify import verify
 from .visits import Manifest, VisitFormat, Window, check_visits, count_visits, read_places
@@ -58,13 +59,16 @@ __all__ = [
     "audit_procedure",
     "check_visits",
     "count_visits",
+    "create_key",
     "create_ledger",
     "decide",
     "open_ledger",
     "plan",
     "publish",
     "read_places",
+    "recover_ledger",
     "risk",
+    "rotate_key",
     "simulate",
     "verify",
 ]

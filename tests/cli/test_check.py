@@ -74,7 +74,7 @@ def test_what_the_export_covers_is_an_option_a_setting_or_a_file_beside_it(folde
     code, said = run(*day)
     assert code == 1
     assert "Wrong: nothing shows that the visits cover all of the time asked about" in said
-    assert "--covers 'visits-%Y-%m-%d.csv'" in said
+    assert "--covers visits-%Y-%m-%d.csv" in said
     assert "11:00" not in said
     assert run(*day, "--covers", "2024-03-03/2024-03-04")[0] == 0
     assert run(*day, "--covers", "2024-03-03T00:00/PT12H")[0] == 1

@@ -17,7 +17,7 @@ from safeside.errors import BadRelease, BadSignature, LedgerDamaged, LedgerForke
 from safeside.ledger.witness import STATE_VARIABLE
 from safeside.releases import manifest
 from safeside.releases.signature import sign
-from safeside.releases.signing import create_key, load_private, rotate
+from safeside.releases.signing import create_key, load_private, rotate_key
 
 __all__ = ["here", "state", "world"]
 
@@ -57,7 +57,7 @@ def test_a_signed_release_is_charged_at_its_own_price(lost: World) -> None:
 
 
 def test_the_keyring_of_the_settings_is_used_where_no_key_is_given(lost: World) -> None:
-    rotate(lost.home / "key")
+    rotate_key(lost.home / "key")
     recover()
     assert remaining(lost) == CAP - 1
 

@@ -41,18 +41,18 @@ def test_limits_that_the_dataset_was_not_made_with(world: World) -> None:
     for more, what, do in [
         (
             {"when": DAY, "max_places_per_person": 2},
-            '--max-places-per-person is 2, and the dataset "city" was made without --max-places-per-person',
-            "found by trial.+fixed when the dataset is made.+an instant, or with --max-alarms",
+            '`max_places_per_person=` is 2, and the dataset "city" was made without `max_places_per_person=`',
+            "found by trial.+fixed when the dataset is made.+an instant, or with `max_alarms=`",
         ),
         (
             {"when": DAY, "max_places_per_person": 2, "dataset": "limited"},
-            'is 2, and the dataset "limited" was made with --max-places-per-person 3',
-            "Leave --max-places-per-person out",
+            'is 2, and the dataset "limited" was made with `max_places_per_person=3`',
+            "Leave `max_places_per_person=` out",
         ),
         (
             {"people": 99, "dataset": "limited"},
-            '--people is 99, and the dataset "limited" was made with --people 100',
-            "Leave --people out.+It only sharpens",
+            '`people=` is 99, and the dataset "limited" was made with `people=100`',
+            "Leave `people=` out.+It only sharpens",
         ),
     ]:
         with pytest.raises(SafesideError) as caught:
@@ -67,7 +67,7 @@ def test_a_stop_at_a_limit_and_what_it_closes(world: World) -> None:
     says(
         caught,
         "Nobody in these visits was at any of the places",
-        "confirm it with --allow-nobody; that is not published. Nothing was published. The budget stays "
+        "confirm it with `allow_nobody=True`; that is not published. Nothing was published. The budget stays "
         'reserved for the request "monday".+closed to every other question, value and method: once rows that '
         "were wrong are repaired, running the same command again finishes it and spends nothing more",
     )
@@ -89,7 +89,7 @@ def test_a_file_of_another_dataset_and_names_that_look_alike(world: World) -> No
     says(
         caught,
         'A file of these visits belongs to "city": from "town" it would be published a second time',
-        "Publish it from that dataset; or, .+`safeside ledger link`: they then share the smaller budget",
+        "Publish it from that dataset; or, .+`ledger.link\\(...\\)`: they then share the smaller budget",
     )
     for name, what, do in [
         (
@@ -111,5 +111,5 @@ def test_a_question_that_was_answered_before(world: World) -> None:
     says(
         caught,
         'The release "monday" .+ answers the same question. Asking again is charged again',
-        "Use that one. To supersede it on a schedule, give --supersedes; .+ all the same, --again",
+        "Use that one. To supersede it on a schedule, give `supersedes=`; .+ all the same, `again=True`",
     )

@@ -78,7 +78,7 @@ REFUSALS: dict[str, tuple[Act, type[SafesideError], str, str]] = {
         lambda it: it.commit(it.reservation("open"), "d2", simulated=True, now=NOON),
         SimulationOnly,
         "The noise of this release came from a seed, so anybody could subtract it.",
-        "Draw it with system entropy, or use `safeside simulate`, which needs no ledger.",
+        "Draw it with system entropy, or use `safeside.simulate(...)`, which needs no ledger.",
     ),
     "alarms without a price": (
         lambda it: it.commit(it.reservation("open"), "d2", alarms=1, now=NOON),
@@ -97,14 +97,14 @@ REFUSALS: dict[str, tuple[Act, type[SafesideError], str, str]] = {
         lambda it: it.withdraw("open", "software-fault", now=NOON),
         LedgerMissing,
         'The ledger knows of no release published for the request "open".',
-        "Look up the request id in release.json, or in `safeside ledger history`.",
+        "Look up the request id in release.json, or in `ledger.history()`.",
     ),
     "no such dataset": (
         reserve(dataset="country"),
         LedgerMissing,
         'The ledger has no dataset called "country".',
-        'It has: "city", "daily", "town". A dataset is made with `safeside ledger create`; publishing never '
-        "makes one.",
+        'It has: "city", "daily", "town". A dataset is made with `ledger.create_dataset(...)`; publishing '
+        "never makes one.",
     ),
     "a dataset made twice": (
         lambda it: it.create_dataset("city", "person", 100, now=NOON),
@@ -178,7 +178,7 @@ REFUSALS: dict[str, tuple[Act, type[SafesideError], str, str]] = {
         ClockBackwards,
         "The clock says 2021-03-04 11:00 UTC, but the ledger's last event is of 2021-03-04 12:00 UTC.",
         "Nothing was spent. Set the clock right and run the same command again; if it is right, and was "
-        "wrong before, say so with `safeside ledger recover --accept-clock`.",
+        "wrong before, say so with `safeside.recover_ledger(..., accept_clock=True)`.",
     ),
     "a moment without a zone": (
         lambda it: it.reserve("city", "new", QUESTION, cost(), now=NOON.replace(tzinfo=None)),

@@ -27,8 +27,8 @@ def test_a_tampered_row_is_named(book: Ledger, tmp_path: Path) -> None:
         run("UPDATE safeside_events SET body = replace(body, '1/2', '1/9') WHERE number = 5")
     assert said(lambda: open_ledger(tmp_path / "ledger.db").remaining("city"), LedgerTampered) == (
         "The ledger was altered: event 5 cannot be trusted (it is not what was written).",
-        "Publish nothing from it. Run `safeside ledger recover`, which keeps this database aside and makes "
-        "the ledger anew from its witness.",
+        "Publish nothing from it. Run `safeside.recover_ledger(...)`, which keeps this database aside and "
+        "makes the ledger anew from its witness.",
     )
 
 
@@ -41,8 +41,9 @@ def test_a_forked_ledger(book: Ledger, tmp_path: Path) -> None:
         assert said(lambda: fresh.reserve("city", "x", QUESTION, cost()), LedgerForked) == (
             f'The ledger "{place}" has forgotten 2 events that it once held: it was restored from a backup, '
             "or a copy of it was used.",
-            "Nothing can be published until what was published since is charged again. Run `safeside ledger "
-            "recover`, with --release DIR for each release of which another copy of the ledger may know.",
+            "Nothing can be published until what was published since is charged again. Run "
+            '`safeside.recover_ledger(...)`, with `releases=["DIR"]` for each release of which another copy '
+            "of the ledger may know.",
         )
     foreign = Published(
         ledger_id="f",
@@ -91,7 +92,7 @@ def test_a_witness_with_lines_missing(book: Ledger, tmp_path: Path, state: Path)
         "A witness holds an event, number 9, that cannot be answered here (its dataset does not exist): "
         "lines are missing from it, or it was altered.",
         "Put back the witness from a backup, or restore the ledger from a later backup; then run "
-        "`safeside ledger recover` again.",
+        "`safeside.recover_ledger(...)` again.",
     )
 
 
@@ -108,7 +109,7 @@ def test_a_release_whose_price_is_not_known(book: Ledger, tmp_path: Path, state:
     assert said(both.recover, LedgerForked) == (
         'The release for the request "far" was committed on a copy of this ledger, and its price is not '
         "known here.",
-        "Run `safeside ledger recover --release DIR` with the directory of that release.",
+        'Run `safeside.recover_ledger(..., releases=["DIR"])` with the directory of that release.',
     )
 
 
@@ -118,8 +119,8 @@ def test_a_reservation_from_elsewhere(book: Ledger, tmp_path: Path) -> None:
     made = other.reserve("city", "x", QUESTION, cost())
     assert said(lambda: book.commit(made, "d"), LedgerForked) == (
         f'The reservation for the request "x" is not in the ledger "{tmp_path}/ledger.db".',
-        "Nothing was published. The ledger was restored or replaced since: run `safeside ledger recover`, "
-        "then run the same command again.",
+        "Nothing was published. The ledger was restored or replaced since: run "
+        "`safeside.recover_ledger(...)`, then run the same command again.",
     )
 
 
@@ -134,8 +135,9 @@ def test_another_ledger_in_its_place(book: Ledger, tmp_path: Path) -> None:
 
 
 NOT_MADE = (
-    "Give the witness of another machine with --witness FILE, or restore the database from a backup and run "
-    "`safeside ledger recover`. The database was left as it is."
+    'Give the witness of another machine with `witnesses=["FILE"]`, or restore the database from a backup '
+    "and run "
+    "`safeside.recover_ledger(...)`. The database was left as it is."
 )
 
 
@@ -164,8 +166,8 @@ def test_a_witness_from_which_no_ledger_can_be_made(book: Ledger, tmp_path: Path
     without(state, tmp_path, "event")
     assert said(lambda: recover_ledger(place), LedgerMissing) == (
         f'The ledger "{place}" cannot be made anew: no witness of it was found.',
-        "Restore the database from a backup, or give a witness with --witness FILE. Witnesses stand beside "
-        "the database and in the state directory of every machine that used it.",
+        'Restore the database from a backup, or give a witness with `witnesses=["FILE"]`. Witnesses stand '
+        "beside the database and in the state directory of every machine that used it.",
     )
     assert said(lambda: recover_ledger(place, witnesses=[tmp_path / "x"]), BadQuestion) == (
         f'There is no witness at "{tmp_path}/x".',

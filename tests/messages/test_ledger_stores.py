@@ -68,8 +68,8 @@ def test_a_directory_or_a_pipe_is_no_ledger(tmp_path: Path) -> None:
 def test_ledgers_that_are_not_there_or_should_not_be(book: Ledger, tmp_path: Path) -> None:
     assert said(lambda: open_ledger(tmp_path / "none.db"), LedgerMissing) == (
         f'The ledger "{tmp_path}/none.db" does not exist.',
-        "Check the address. A ledger is made once, with `safeside ledger create`; publishing never makes one."
-        "",
+        "Check the address. A ledger is made once, with `safeside.create_ledger(...)`; publishing never "
+        "makes one.",
     )
     (tmp_path / "new.db").write_text("a shopping list")
     assert said(lambda: create_ledger(tmp_path / "new.db"), LedgerError) == (
@@ -79,20 +79,20 @@ def test_ledgers_that_are_not_there_or_should_not_be(book: Ledger, tmp_path: Pat
     (tmp_path / "new.db").write_text("a shopping list" * 100)
     assert said(lambda: open_ledger(tmp_path / "new.db"), LedgerError) == (
         f'The ledger "{tmp_path}/new.db" is not a ledger, or is damaged.',
-        "Check the address; if it is right, run `safeside ledger recover`, which keeps what is there aside "
-        "and makes the ledger anew from its witness.",
+        "Check the address; if it is right, run `safeside.recover_ledger(...)`, which keeps what is there "
+        "aside and makes the ledger anew from its witness.",
     )
     (tmp_path / "ledger.db").unlink()
     witness = tmp_path / "state" / f"{book.ledger_id}.witness"
     assert said(lambda: create_ledger(tmp_path / "ledger.db"), LedgerForked) == (
         f'There was a ledger here before: "{tmp_path}/ledger.db.witness" and "{witness}" are still there.',
-        "Run `safeside ledger recover`, which makes that ledger anew from its witness, or choose another "
-        "place: a budget must not come back because a database was deleted.",
+        "Run `safeside.recover_ledger(...)`, which makes that ledger anew from its witness, or choose "
+        "another place: a budget must not come back because a database was deleted.",
     )
     (tmp_path / "ledger.db.witness").unlink()
     assert said(lambda: open_ledger(tmp_path / "ledger.db"), LedgerMissing) == (
         f'The ledger "{tmp_path}/ledger.db" does not exist. But there was one: "{witness}" is still there.',
-        "If the address is right, run `safeside ledger recover`, which makes the ledger anew from its "
+        "If the address is right, run `safeside.recover_ledger(...)`, which makes the ledger anew from its "
         "witness.",
     )
     assert said(lambda: book.remaining("city"), StoreUnavailable) == (

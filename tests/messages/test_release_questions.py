@@ -19,12 +19,12 @@ from safeside.visits.places import Places, read_places
 from safeside.visits.window import Window
 
 QUESTIONS: dict[str, tuple[dict[str, Any], str, str, str]] = {
-    "policy": ({"policy": "visited"}, INSTANT, "Only one policy", "Leave --policy out"),
+    "policy": ({"policy": "visited"}, INSTANT, "Only one policy", "Leave `policy=` out"),
     "no limit": (
         {},
         DAY,
         "one person can be at many places",
-        "--max-alarms C.+made with --max-places-per-person K",
+        "`max_alarms=C`.+made with `max_places_per_person=K`",
     ),
     "people": ({"people": 19}, INSTANT, "19, below the floor of 20", "at least 20 people"),
     "raised floor": (
@@ -38,43 +38,43 @@ QUESTIONS: dict[str, tuple[dict[str, Any], str, str, str]] = {
         {"people": 50, "max_alarms": 1},
         INSTANT,
         "changes nothing in an answer of this kind",
-        "Leave --people out",
+        "Leave `people=` out",
     ),
-    "no threshold": ({"at_most": None}, INSTANT, "how many visitors to ask about", "Give --at-most"),
-    "alpha alone": ({"alpha": "0.1"}, INSTANT, "belong to --at-least", "Give --at-least too"),
+    "no threshold": ({"at_most": None}, INSTANT, "how many visitors to ask about", "Give `at_most=`"),
+    "alpha alone": ({"alpha": "0.1"}, INSTANT, "belong to `at_least=`", "Give `at_least=` too"),
     "at least, sparse": (
         {"at_least": 9, "alpha": "0.1", "max_alarms": 1},
         DAY,
-        "--at-least needs a noisy count",
-        "Ask without --at-least",
+        "`at_least=` needs a noisy count",
+        "Ask without `at_least=`",
     ),
     "at least below": (
         {"at_least": 2, "alpha": "0.1"},
         INSTANT,
-        "--at-least 2 and at most 2 can both be true",
-        "above every --at-most",
+        "`at_least=2` and at most 2 can both be true",
+        "above every `at_most=`",
     ),
-    "at least, certain": ({"at_least": 9}, INSTANT, "never certain", "Give --alpha"),
-    "at least, alpha 0": ({"at_least": 9, "alpha": 0}, INSTANT, "never certain", "Give --alpha"),
-    "order alone": ({"order": "random"}, INSTANT, "--order belongs to --max-alarms", "Leave --order out"),
+    "at least, certain": ({"at_least": 9}, INSTANT, "never certain", "Give `alpha=`"),
+    "at least, alpha 0": ({"at_least": 9, "alpha": 0}, INSTANT, "never certain", "Give `alpha=`"),
+    "order alone": ({"order": "random"}, INSTANT, "`order=` belongs to `max_alarms=`", "Leave `order=` out"),
     "no such order": (
         {"order": "size", "max_alarms": 1},
         DAY,
         '"size" is not an order',
-        "popularity, random, release:DIR .+ or file:PATH",
+        '"popularity", "random", "release:DIR" .+ or "file:PATH"',
     ),
-    "guarantee": ({"guarantee": "ldp"}, INSTANT, 'no guarantee "ldp"', "adp or dp"),
-    "delta": ({"delta": "1e-6"}, INSTANT, "belong to ordinary differential privacy", "--guarantee dp"),
-    "decision": ({"decision": True}, INSTANT, "belong to ordinary differential privacy", "--guarantee dp"),
+    "guarantee": ({"guarantee": "ldp"}, INSTANT, 'no guarantee "ldp"', '`guarantee="adp"` or "dp"'),
+    "delta": ({"delta": "1e-6"}, INSTANT, "belong to ordinary differential privacy", '`guarantee="dp"`'),
+    "decision": ({"decision": True}, INSTANT, "belong to ordinary differential privacy", '`guarantee="dp"`'),
     "dp, sparse": (
         {"guarantee": "dp", "delta": "1e-6", "max_alarms": 1},
         DAY,
         "Sparse answers are never wrong under the asymmetric definition only",
-        "Leave --guarantee dp out",
+        'Leave `guarantee="dp"` out',
     ),
-    "dp, delta 0": ({"guarantee": "dp"}, INSTANT, "no answer is ever certain", "Give --delta above 0"),
-    "alarms": ({"max_alarms": 0}, DAY, "--max-alarms is 0", "at least 1"),
-    "negative threshold": ({"at_most": -1}, INSTANT, "--at-most is -1", "at least 0"),
+    "dp, delta 0": ({"guarantee": "dp"}, INSTANT, "no answer is ever certain", "Give `delta=` above 0"),
+    "alarms": ({"max_alarms": 0}, DAY, "`max_alarms=` is 0", "at least 1"),
+    "negative threshold": ({"at_most": -1}, INSTANT, "`at_most=` is -1", "at least 0"),
     "epsilon": ({"epsilon": 0}, INSTANT, "epsilon is 0", "above zero"),
 }
 
@@ -171,7 +171,7 @@ def test_basemaps_that_cannot_be_drawn(tmp_path: Path) -> None:
         path.write_text(text)
         with pytest.raises(SafesideError) as caught:
             read_basemap(path)
-        says(caught, what, "leave --basemap out")
+        says(caught, what, "leave `basemap=` out")
     path.write_text(json.dumps({"type": "FeatureCollection", "features": []}))
     assert read_basemap(path) == {"features": []}
     line = {"type": "LineString", "coordinates": [[139.7, 35.6], [139.8, 35.7, 12]]}

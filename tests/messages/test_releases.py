@@ -64,8 +64,8 @@ def test_directories_that_cannot_be_written(tmp_path: Path) -> None:
 def test_keys_that_cannot_be_used(tmp_path: Path) -> None:
     signing.create_key(tmp_path / "key")
     for act, what, do in [
-        (lambda: signing.create_key(tmp_path / "key"), "exists already", "key rotate"),
-        (lambda: signing.load_private(tmp_path / "none"), "There is no key", "safeside key create"),
+        (lambda: signing.create_key(tmp_path / "key"), "exists already", "rotate_key"),
+        (lambda: signing.load_private(tmp_path / "none"), "There is no key", "safeside.create_key"),
         (lambda: signing.load_public(tmp_path / "none"), "no public key", "somewhere other than the release"),
         (lambda: signing.load_public(tmp_path / "key"), "holds no Ed25519 public key", ".pub or .keyring"),
     ]:
@@ -128,7 +128,7 @@ def test_releases_that_are_not_true(tmp_path: Path) -> None:
     simulation = simulated(tmp_path / "simulation", [0, 1, 9], Terms(epsilon=1, at_most=2))
     with pytest.raises(SafesideError) as caught:
         verify(simulation.directory, tmp_path / "key.pub")
-    says(caught, "is a simulation, not a release", "safeside publish")
+    says(caught, "is a simulation, not a release", "safeside.publish")
     with pytest.raises(SafesideError) as caught:
         simulation.charged()
     says(caught, "never charged", "directory of a release")
@@ -147,8 +147,8 @@ def test_publications_that_are_refused_before_anything_is_paid(world: World) -> 
     other = world.home / "releases" / "other"
     world.publish("counts", request_id="monday")
     for more, what, do in [
-        ({"entropy": simulated_entropy(1)}, "Noise from a seed", "safeside simulate"),
-        ({"key": world.home / "none"}, "There is no key", "safeside key create"),
+        ({"entropy": simulated_entropy(1)}, "Noise from a seed", "safeside.simulate"),
+        ({"key": world.home / "none"}, "There is no key", "safeside.create_key"),
         ({"dataset": "town"}, 'no dataset called "town"', "publishing never makes one"),
         ({"epsilon": 9}, "Requested epsilon 9, remaining 2, difference 7", "smaller epsilon"),
         (
@@ -157,7 +157,7 @@ def test_publications_that_are_refused_before_anything_is_paid(world: World) -> 
             "new request id",
         ),
         ({"timezone": "Asia/Tokio"}, "no time zone 'Asia/Tokio'", "Did you mean Asia/Tokyo"),
-        ({"when": "2021-06-03T12:00"}, "has no zone", "--timezone"),
+        ({"when": "2021-06-03T12:00"}, "has no zone", "`timezone="),
         (
             {"supersedes": "sunday", "scheduled": True},
             'no published release "sunday"',
@@ -177,15 +177,15 @@ def test_publications_that_are_refused_before_anything_is_paid(world: World) -> 
         (
             {"known_on": datetime(2021, 6, 3, 11, tzinfo=UTC)},
             r"2021-06-03T12:00:00\+00:00\) had not come at the moment .+ \(2021-06-03T11:00:00\+00:00\)",
-            "a time that has passed.+check --timezone and --known-on",
+            "a time that has passed.+check `timezone=` and `known_on=`",
         ),
         (
             {"known_on": datetime(2021, 6, 3, 15, tzinfo=UTC), **A_DAY},
             r"was not over at the moment the data speak from \(2021-06-03T15:00:00\+00:00\)",
-            "Wait until it is over; or ask about the part that has passed, .+; or give --so-far",
+            "Wait until it is over; or ask about the part that has passed, .+; or give `so_far=True`",
         ),
-        ({"so_far": True, **A_DAY}, "--so-far would not be true", "Leave --so-far out"),
-        ({"so_far": True}, "there is no --so-far of it", "ask about an interval"),
+        ({"so_far": True, **A_DAY}, "`so_far=True` would not be true", "Leave `so_far=True` out"),
+        ({"so_far": True}, "there is no `so_far=True` of it", "ask about an interval"),
         ({"out": Path("/sys/safeside")}, "read-only for this user", "may write to"),
     ]:
         with pytest.raises(SafesideError) as caught:
@@ -215,15 +215,15 @@ INPUT: dict[str, tuple[Any, dict[str, Any], str, str]] = {
         "Nobody in these visits was at any of the places at the time asked about",
         "file is of that day",
     ),
-    "wrong zone": (_naive, {"timezone": "Asia/Tokyo"}, "Nobody", "--timezone is right.+--allow-nobody"),
-    "no zone": (_naive, {}, "zone", "--timezone"),
+    "wrong zone": (_naive, {"timezone": "Asia/Tokyo"}, "Nobody", "`timezone=` is right.+`allow_nobody=True`"),
+    "no zone": (_naive, {}, "zone", "`timezone="),
     "unknown place": (
         lambda t: t.with_columns(place=pl.lit("x")),
         {},
         "not listed",
-        "exclude-unknown-places",
+        "exclude_unknown_places=True",
     ),
-    "no column": (lambda t: t.drop("person"), {}, "no column person", "--columns person=COLUMN"),
+    "no column": (lambda t: t.drop("person"), {}, "no column person", '`columns={"person": "COLUMN"}`'),
     "more than declared": (
         _crowd,
         {"dataset": "few", "people": 20},
@@ -256,7 +256,8 @@ def test_releases_that_cannot_be_finished(world: World, monkeypatch: pytest.Monk
         says(
             caught,
             "was committed, and what was drawn for it is not beside .+, or was altered",
-            "take it from where it was published.+never drawn twice.+another --request-id and --again.+anew",
+            "take it from where it was published.+never drawn twice.+another `request_id=` and "
+            "`again=True`.+anew",
         )
     sealed.write_bytes(whole)
 
@@ -295,7 +296,7 @@ def test_ledgers_that_do_not_know_a_release(world: World) -> None:
     (world.home / "ledger.db").write_bytes(old)
     with pytest.raises(SafesideError) as caught:
         world.publish("counts", out=world.home / "releases" / "other", at_most=4)
-    says(caught, "has forgotten", "safeside ledger recover")
+    says(caught, "has forgotten", "safeside.recover_ledger")
     altered = json.loads((world.out / "release.json").read_text())
     altered["ledger"]["cost"]["epsilon"] = "1/0"
     (world.out / "release.json").write_bytes(manifest.encode(altered))

@@ -43,7 +43,7 @@ def test_a_city_is_there_already(tmp_path: Path) -> None:
     with pytest.raises(CannotWrite) as caught:
         city.generate(tmp_path, people=10, places=60, days=1)
     assert caught.value.what == f"{tmp_path / 'visits.parquet'} exists already."
-    assert caught.value.do == "Choose another directory, or add --overwrite to replace the city."
+    assert caught.value.do == "Choose another directory, or add `overwrite=True` to replace the city."
 
 
 def test_a_directory_that_cannot_be_made(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_a_report_that_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(CannotWrite) as caught:
         reproduce(tmp_path / "file")
     assert caught.value.what == f"The directory {tmp_path / 'file'} cannot be made: File exists."
-    assert caught.value.do == "Choose another directory with --out."
+    assert caught.value.do == "Choose another directory with `out=`."
 
 
 def test_a_figure_that_cannot_be_written(tmp_path: Path) -> None:

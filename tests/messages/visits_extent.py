@@ -12,17 +12,17 @@ from safeside.errors import BadFile, BadQuestion
 from safeside.visits import Manifest, VisitFormat, count_visits
 
 DECLARE = (
-    "If the export covers it, declare so (--covers A/B, or covers in safeside.toml, or a file covers.toml"
-    " beside the visits; where there is one file a day, named by its date, once: --covers"
-    " 'visits-%Y-%m-%d.csv'). If it does not, export again."
+    'If the export covers it, declare so (`covers="A/B"`, or covers in safeside.toml, or a file covers.toml'
+    " beside the visits; where there is one file a day, named by its date, once:"
+    ' `covers="visits-%Y-%m-%d.csv"`). If it does not, export again.'
 )
 LESS = "The visits must cover {} for this question, and are declared to cover less."
 CORRECT = (
-    "Ask about a time that the export covers, or export again; or correct what is declared (--covers,"
+    "Ask about a time that the export covers, or export again; or correct what is declared (`covers=`,"
     " covers in safeside.toml, or covers.toml beside the visits)."
 )
 NAMES = "What the visits cover is declared by the names of files, and "
-INSTEAD = "Declare an interval (--covers A/B) for a dataframe; and the zone of the dates (--timezone)."
+INSTEAD = 'Declare an interval (`covers="A/B"`) for a dataframe; and the zone of the dates (`timezone=`).'
 
 
 def covering(covers: str | None, timezone: str | None = None, **more: object) -> Act:
@@ -68,13 +68,13 @@ SAID: Said = {
         covering("2024-03-03T00:00/PT10H", "Asia/Tokyo", until=NOON.start + timedelta(hours=1)),
         BadFile,
         LESS.format("2024-03-03T00:00+09:00 to 2024-03-03T13:00+09:00"),
-        f"{CORRECT} If the time was not over at the export, give its moment as --known-on.",
+        f"{CORRECT} If the time was not over at the export, give its moment as `known_on=`.",
     ),
     "a moment": (
         covering("2024-03-03T00:00Z"),
         BadQuestion,
         "What the visits cover is declared as one moment.",
-        "Declare an interval or a date: --covers 2024-03-01/2024-03-08.",
+        'Declare an interval or a date: `covers="2024-03-01/2024-03-08"`.',
     ),
     "names of a dataframe": (
         covering("visits-%Y-%m-%d.csv", "UTC"),
@@ -92,13 +92,13 @@ SAID: Said = {
         covering("visits-%Y.csv"),
         BadQuestion,
         "The names of files do not tell a date.",
-        "Write them with %Y, %m and %d (and %H for hours), each once, and * for what differs: --covers"
-        " 'visits-%Y-%m-%d-*.csv'.",
+        "Write them with %Y, %m and %d (and %H for hours), each once, and * for what differs:"
+        ' `covers="visits-%Y-%m-%d-*.csv"`.',
     ),
     "another name": (
         beside(None, covers="visits-%Y-%m-%d.csv"),
         BadFile,
-        "The name of visits.csv is not as it was declared to be, or tells no date (--covers).",
+        "The name of visits.csv is not as it was declared to be, or tells no date (`covers=`).",
         "Give only files that are named so, or declare what they cover as an interval A/B.",
     ),
     "a manifest that says nothing": (

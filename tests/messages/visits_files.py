@@ -99,7 +99,7 @@ SAID: Said = {
         written(f"{HEADER}ana,bar,1709460000,1709460000\n"),
         BadQuestion,
         "The times in column start are numbers.",
-        "Say what they count: --time-format epoch-s, epoch-ms, epoch-us or epoch-ns.",
+        'Say what they count: `time_format="epoch-s"`, "epoch-ms", "epoch-us" or "epoch-ns".',
     ),
     "a format that is none": (
         written(HEADER + GOOD, time_format="epoch"),
@@ -142,7 +142,7 @@ SAID: Said = {
         lambda _: count_visits("x.csv", places(), DAY, key=b"secret"),
         BadQuestion,
         "The key is shorter than 16 bytes.",
-        "Make one with `safeside key`, and keep it secret.",
+        "Make one of 32 random bytes (`os.urandom(32)`), and keep it secret.",
     ),
     "other columns": (
         two(HEADER + GOOD, "person,place,end,start\n" + GOOD),
@@ -184,13 +184,13 @@ SAID: Said = {
         written((HEADER + GOOD).replace(",", ";")),
         BadFile,
         "visits.csv has one column when split at ,.",
-        "Declare the separator (--separator ';').",
+        'Declare the separator (`separator=";"`).',
     ),
     "tabs": (
         written((HEADER + GOOD).replace(",", "\t")),
         BadFile,
         "visits.csv has one column when split at ,.",
-        "Declare the separator (--separator tab).",
+        'Declare the separator (`separator="tab"`).',
     ),
     "an empty table": (
         written(b"", "visits.parquet"),
@@ -221,7 +221,7 @@ SAID: Said = {
         BadQuestion,
         "The times in column start are of an old kind (INT96), which Spark writes in UTC and others on"
         " a clock that nobody can tell.",
-        "Declare --timezone UTC if Spark wrote the files; otherwise write them again with zoned times.",
+        'Declare `timezone="UTC"` if Spark wrote the files; otherwise write them again with zoned times.',
     ),
     "a zone without a name": (
         nameless_zone,
@@ -258,7 +258,7 @@ SAID: Said = {
         BadFile,
         "Visits.csv has no rows.",
         "Export the file again, leave it out, or declare how many rows there are in all files"
-        " (--expect-rows).",
+        " (`Manifest(rows=)`).",
     ),
     "no end of the line": (
         written((HEADER + GOOD)[:-1]),
@@ -270,7 +270,7 @@ SAID: Said = {
         written((HEADER + GOOD)[:-1].replace("2024-03-03T11:00:00Z", '"2024-03-03T11:00:00Z"')),
         BadFile,
         "The last line of visits.csv does not end, so the file may have been cut off.",
-        "Export it again, or, if it is whole, declare the number of rows in all files (--expect-rows).",
+        "Export it again, or, if it is whole, declare the number of rows in all files (`Manifest(rows=)`).",
     ),
     "a field that may be cut off": (
         whole_in_number,
@@ -311,7 +311,7 @@ SAID: Said = {
         BadFile,
         "A quote where none can stand, or one that is never closed; first at visits.csv line 2.",
         "Export the file again with every quote inside a field doubled; or, if no field is written in quotes,"
-        " say so (--no-quotes).",
+        " say so (`no_quotes=True`).",
     ),
     "a pipe": (
         piped,
@@ -325,7 +325,7 @@ SAID: Said = {
         "A line break inside quotes, where a stray quote may have swallowed rows;"
         " first at visits.csv line 3.",
         "Take the line breaks out of the fields; or, if they belong there, declare how many rows there are"
-        " in all files, from where they were exported (--expect-rows).",
+        " in all files, from where they were exported (`Manifest(rows=)`).",
     ),
     "a line break in the list of places": (
         listed('place,name\nbar,"The\ngym,Bar"\n'),

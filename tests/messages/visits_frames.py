@@ -56,7 +56,7 @@ SAID: Said = {
         asked(table(ROWS).clear()),
         BadFile,
         "The dataframe has no rows.",
-        "Look at how it was made, or declare that there are no rows (--expect-rows 0).",
+        "Look at how it was made, or declare that there are no rows (`Manifest(rows=0)`).",
     ),
     "files of a dataframe": (
         lambda _: count_visits(table(ROWS), places(), DAY, manifest=Manifest(files=1)),
@@ -86,7 +86,7 @@ SAID: Said = {
         asked(table(ROWS).with_columns(pl.col("start", "end").dt.epoch("s"))),
         BadQuestion,
         "The times in column start are numbers.",
-        "Say what they count: --time-format epoch-s, epoch-ms, epoch-us or epoch-ns.",
+        'Say what they count: `time_format="epoch-s"`, "epoch-ms", "epoch-us" or "epoch-ns".',
     ),
     "not a time": (
         asked(SEEN.with_columns(time=pl.lit(value=True)), hold="1h"),
@@ -104,7 +104,7 @@ SAID: Said = {
         asked(table(ROWS).with_columns(pl.col("start", "end").dt.replace_time_zone(None))),
         BadQuestion,
         "The times in column start have no zone, and none is declared.",
-        "Declare the zone whose clock they show (--timezone Asia/Tokyo).",
+        'Declare the zone whose clock they show (`timezone="Asia/Tokyo"`).',
     ),
     "floats": (
         asked(table(ROWS).with_columns(person=pl.lit(1.0))),
@@ -145,7 +145,7 @@ SAID: Said = {
         timed("03/03/2024 10:00"),
         BadQuestion,
         "The times in column start are not written as ISO 8601.",
-        "Declare their format (--time-format '%d/%m/%Y %H:%M'), or map a column of dates as date.",
+        'Declare their format (`time_format="%d/%m/%Y %H:%M"`), or map a column of dates as date.',
     ),
     "no hours": (
         written("person,place,time\nana,bar,2024-03-03\n", time_format="%Y-%m-%d", hold="1h"),
@@ -157,13 +157,13 @@ SAID: Said = {
         timed("x", time_format="%Y-%m-%d %H:%M %Z"),
         BadQuestion,
         "Names of zones such as CST mean several zones.",
-        "Write the offset (%z) into the data, or declare --timezone.",
+        "Write the offset (%z) into the data, or declare `timezone=`.",
     ),
     "a zone in letters": (
         timed("x", time_format="%Y-%m-%dT%H:%MZ", timezone="Asia/Tokyo"),
         BadQuestion,
         "The time format '%Y-%m-%dT%H:%MZ' has a zone in it, which would be read as mere letters.",
-        "Write %z in place of Z or an offset; or declare the zone that it names (--timezone UTC).",
+        'Write %z in place of Z or an offset; or declare the zone that it names (`timezone="UTC"`).',
     ),
     "half a time": (
         timed("x", time_format="%Y-%m-%d %H", timezone="UTC"),
@@ -181,6 +181,6 @@ SAID: Said = {
         written("person,place,date\nana,bar,03.03.2024\n", timezone="UTC"),
         BadQuestion,
         "The dates in column date are not written as 2024-03-01.",
-        "Declare their format (--time-format '%d/%m/%Y'), or map a column with hours as time.",
+        'Declare their format (`time_format="%d/%m/%Y"`), or map a column with hours as time.',
     ),
 }

@@ -58,7 +58,7 @@ SAID: Said = {
         window("2024-03-01T18:00"),
         BadQuestion,
         "The time '2024-03-01T18:00' has no zone.",
-        "Add an offset (2024-03-01T18:00+09:00) or declare the zone (--timezone Asia/Tokyo).",
+        'Add an offset (2024-03-01T18:00+09:00) or declare the zone (`timezone="Asia/Tokyo"`).',
     ),
     "skipped": (
         window("2024-03-31T02:30", "Europe/Berlin"),
@@ -107,7 +107,7 @@ SAID: Said = {
         lambda _: VisitFormat(columns="person"),
         BadQuestion,
         "The columns are not written as ROLE=COLUMN.",
-        "Write --columns person=patient_id,time=seen_at.",
+        'Write `columns={"person": "patient_id", "time": "seen_at"}`.',
     ),
     "a role": (
         lambda _: VisitFormat(columns={"persn": "x"}),
@@ -138,8 +138,8 @@ SAID: Said = {
         lambda _: VisitFormat(h3_resolution=3),
         NoRoom,
         "H3 cells of resolution 3 with rings around them (1) are no venues.",
-        "Declare a resolution from 9 to 15 (--h3 11); rings: 2 at most around cells of resolution 9,"
-        " 8 of 10, 10 of smaller ones, and none of 8.",
+        "Declare a resolution from 9 to 15 (`h3_resolution=11`); rings: 2 at most around cells of "
+        "resolution 9, 8 of 10, 10 of smaller ones, and none of 8.",
     ),
     "a role without a column": (
         lambda _: VisitFormat(columns="person=,time=seen"),
@@ -164,13 +164,13 @@ SAID: Said = {
         asked(table(ROWS), columns="person=persom"),
         BadQuestion,
         f"There is no column person (persom). There are: {COLUMNS}.",
-        "Map it to a column (--columns person=COLUMN). Did you mean person?",
+        'Map it to a column (`columns={"person": "COLUMN"}`). Did you mean person?',
     ),
     "another word": (
         asked(table(ROWS).rename({"person": "patient_id"})),
         BadQuestion,
         "There is no column person. There are: patient_id, place, start, end.",
-        "Map it to a column (--columns person=COLUMN). Did you mean patient_id?",
+        'Map it to a column (`columns={"person": "COLUMN"}`). Did you mean patient_id?',
     ),
     "one column twice": (
         asked(table(ROWS), columns="start=end"),
@@ -188,20 +188,20 @@ SAID: Said = {
         asked(table(ROWS).with_columns(time=pl.col("start"))),
         BadQuestion,
         "The visits could be read as sightings or as stays.",
-        "Say which columns tell the time: start and end, or time, or date (--columns time=COLUMN); or, where"
-        " one is the date and one the time of day, both together (--columns time=DATE+TIME).",
+        'Say which columns tell the time: start and end, or time, or date (`columns={"time": "COLUMN"}`); '
+        'or, where one is the date and one the time of day, both together (`columns={"time": "DATE+TIME"}`).',
     ),
     "none": (
         asked(table(ROWS).drop("start", "end")),
         BadQuestion,
         "No column tells the time. There are: person, place.",
-        "Map start and end, or time, or date to columns (--columns time=COLUMN).",
+        'Map start and end, or time, or date to columns (`columns={"time": "COLUMN"}`).',
     ),
     "sightings": (
         asked(SEEN),
         BadQuestion,
         "Sightings tell when a person was seen, not how long they stayed.",
-        "Declare how long a sighting holds (--hold 15min), or map start and end.",
+        'Declare how long a sighting holds (`hold="15min"`), or map start and end.',
     ),
     "stays that are held": (
         asked(table(ROWS), hold="1h"),
@@ -219,13 +219,14 @@ SAID: Said = {
         asked(SEEN, at_least=StayRule(minutes=5, longest_gap="1h")),
         BadQuestion,
         "Stays are detected from coordinates.",
-        "Declare a radius (--radius 50) or H3 cells (--h3 11).",
+        "Declare a radius (`radius=50`) or H3 cells (`h3_resolution=11`).",
     ),
     "coordinates": (
         asked(FIX, hold="1h"),
         BadQuestion,
         "The visits have coordinates and no place.",
-        "Declare how coordinates become places: a radius in metres (--radius 50) or H3 cells (--h3 11).",
+        "Declare how coordinates become places: a radius in metres (`radius=50`) or H3 cells "
+        "(`h3_resolution=11`).",
     ),
     "places without coordinates": (
         asked(FIX, hold="1h", radius=50),
@@ -237,6 +238,6 @@ SAID: Said = {
         asked(SEEN, NOON, hold="0s"),
         BadQuestion,
         "Where a person is at an instant cannot be told from sightings that hold for no time.",
-        "Declare how long a sighting holds (--hold 15min), or ask about an interval.",
+        'Declare how long a sighting holds (`hold="15min"`), or ask about an interval.',
     ),
 }

@@ -63,7 +63,7 @@ SAID: Said = {
         listed(place=list(h3.grid_disk(h3.latlng_to_cell(35.0, 139.0, 9), 1))),
         NoRoom,
         "The places are H3 cells that close around each other and cover an area.",
-        "List public venues instead, and find their visitors by the cells around them (--h3).",
+        "List public venues instead, and find their visitors by the cells around them (`h3_resolution=`).",
     ),
     "geohashes": (
         listed(place=[f"xn76u{letter}" for letter in "0123456789bcdefghjkmnpqrstuvwxyz"]),
@@ -85,7 +85,7 @@ SAID: Said = {
         ),
         NoRoom,
         "The places lie on a lattice of points that close around each other, as cells that cover an area do.",
-        "List public venues instead, and find their visitors by a radius around them (--radius).",
+        "List public venues instead, and find their visitors by a radius around them (`radius=`).",
     ),
     "a radius that covers": (
         by_radius(220),

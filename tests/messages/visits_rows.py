@@ -43,7 +43,9 @@ def made(make: Callable[[], object]) -> Act:
 
 START, END = "2024-03-03T10:00:00Z", "2024-03-03T11:00:00Z"
 AGAIN = "Give every row {}; a row without one cannot be placed in or out of the count."
-TRUST = "Correct the rows or the mapping, or declare that they are right as they are (--trust-coordinates)."
+TRUST = (
+    "Correct the rows or the mapping, or declare that they are right as they are (`trust_coordinates=True`)."
+)
 LIST = "Correct the list: every place once, each with its identifier."
 
 SAID: Said = {
@@ -70,40 +72,42 @@ SAID: Said = {
         BadFile,
         "Column person: identifiers in scientific notation or with decimals, as if rounded (1 row);"
         " first at visits.csv line 3.",
-        "Export the identifiers as text from the original, or declare that they are right (--trust-ids).",
+        "Export the identifiers as text from the original, or declare that they are right "
+        "(`trust_ids=True`).",
     ),
     "a word": (
         row(f"null,bar,{START},{END}"),
         BadFile,
         "Column person: a word or a number for a missing value instead of an identifier (1 row);"
         " first at visits.csv line 3.",
-        "Give every row the identifier of a person, or declare that these are identifiers (--trust-ids).",
+        "Give every row the identifier of a person, or declare that these are identifiers "
+        "(`trust_ids=True`).",
     ),
     "a word for a place": (
         declared(table([*ROWS, Stay("ben", "(null)", DAY.start, DAY.end)]), exclude_unknown_places=True),
         BadFile,
         "Column place: a word or a number for a missing value instead of a place; first at row 2.",
-        "Give every row the identifier of a place, or declare that these are places (--trust-places).",
+        "Give every row the identifier of a place, or declare that these are places (`trust_places=True`).",
     ),
     "a rounded place": (
         declared(table([*ROWS, Stay("ben", "1,2E+11", DAY.start, DAY.end)]), exclude_unknown_places=True),
         BadFile,
         "Column place: places in scientific notation or with decimals, as if rounded; first at row 2.",
-        "Export the places as text from the original, or declare that they are right (--trust-places).",
+        "Export the places as text from the original, or declare that they are right (`trust_places=True`).",
     ),
     "zeros": (
         written(HEADER + GOOD.replace("ana", "007") + GOOD.replace("ana", "42")),
         BadFile,
         "Column person: identifiers with leading zeros, and shorter numbers that may have lost theirs;"
         " first at visits.csv line 3.",
-        "Export identifiers as text from the original, or declare that they are right (--trust-ids).",
+        "Export identifiers as text from the original, or declare that they are right (`trust_ids=True`).",
     ),
     "a time": (
         row(f"ben,bar,2024-13-03T10:00:00Z,{END}"),
         BadFile,
         "Column start: a time that cannot be read as the first one is written (1 row);"
         " first at visits.csv line 3.",
-        "Correct the rows, or declare the format of the column (--time-format).",
+        "Correct the rows, or declare the format of the column (`time_format=`).",
     ),
     "a time in the declared format": (
         row("ben,bar,03/03/2024 10:00,3 March", time_format="%Y-%m-%dT%H:%M:%SZ", timezone="UTC"),
@@ -113,7 +117,7 @@ SAID: Said = {
         " first at visits.csv line 3.\n"
         "  - column end: a time that cannot be read in the declared format (1 row);"
         " first at visits.csv line 3.",
-        "\n  - Correct the rows, or declare the format of the column (--time-format).",
+        "\n  - Correct the rows, or declare the format of the column (`time_format=`).",
     ),
     "a naive time": (
         row(f"ben,bar,2024-03-03T10:00:00,{END}"),
@@ -126,14 +130,15 @@ SAID: Said = {
         BadFile,
         "Column start: a time before 1900 or after 2199 (1 row); first at visits.csv line 3.",
         "Check the format and the unit of the times, or declare that they are right as they are"
-        " (--trust-times).",
+        " (`trust_times=True`).",
     ),
     "a mistaken unit": (
         written(f"{HEADER}ana,bar,1709460000,1709460000\n", time_format="epoch-ms"),
         BadFile,
         "Column end: a time in 1970, as numbers become whose unit was mistaken (1 row);"
         " first at visits.csv line 2.",
-        "Check the unit (--time-format epoch-s), or declare that they are right as they are (--trust-times).",
+        'Check the unit (`time_format="epoch-s"`), or declare that they are right as they are '
+        "(`trust_times=True`).",
     ),
     "a skipped time": (
         lambda _: count_visits(
@@ -162,7 +167,7 @@ SAID: Said = {
         BadFile,
         "Column state: a state other than STAY and MOVE (1 row); first at visits.csv line 2.",
         "Declare every state that means staying or moving; or, if the column is something else, that there"
-        " is none (--columns state=).",
+        ' is none (`columns={"state": ""}`).',
     ),
     "no number": (
         fix("ben,x,139.7"),
@@ -213,34 +218,35 @@ SAID: Said = {
         BadFile,
         "Column place: 1 place is visited and not listed; it looks like a listed one written in another way"
         " (capitals, blanks, zeros, something before or after it); first at visits.csv line 3.",
-        "List every place that may be visited, or leave visits to others out (--exclude-unknown-places).",
+        "List every place that may be visited, or leave visits to others out "
+        "(`exclude_unknown_places=True`).",
     ),
     "a place almost listed": (
         declared(table([*ROWS, Stay("ben", "GYM", DAY.start, DAY.end)]), exclude_unknown_places=True),
         BadFile,
         "Column place: 1 place looks like a listed place written in another way"
         " (capitals, blanks, zeros, something before or after it).",
-        "Write them as the list does, or declare that they are other places (--trust-places).",
+        "Write them as the list does, or declare that they are other places (`trust_places=True`).",
     ),
     "too much left out": (
         declared(table([*ROWS, Stay("ben", "home", DAY.start, DAY.end)]), exclude_unknown_places=True),
         BadFile,
         "Column place: 1 of 2 rows (50 %), of 1 person, at 1 place not listed, are left out, more than 5 %.",
         "If these are homes and other places that are not asked about, declare how much of the rows may be"
-        " left out (--expect-unlisted 50%); otherwise write places as the list does.",
+        ' left out (`Manifest(unlisted="50%")`); otherwise write places as the list does.',
     ),
     "a share that is none": (
         lambda _: Manifest(unlisted="60"),
         BadQuestion,
         "The share of rows that may be left out is not written in per cent.",
-        "Write it as 60% (--expect-unlisted 60%).",
+        'Write it as 60% (`Manifest(unlisted="60%")`).',
     ),
     "two places": (
         declared(table([*ROWS, Stay("ana", "gym", DAY.start, DAY.end)]), NOON),
         LimitBroken,
         "Someone is at two places at the instant asked about.",
         "Correct overlapping stays. Where places overlap, so that one can be at several, the dataset has to "
-        "be made with --max-places-per-person.",
+        "be made with `max_places_per_person=`.",
     ),
     "two places on a date": (
         lambda _: count_visits(
@@ -251,13 +257,13 @@ SAID: Said = {
         ),
         LimitBroken,
         "Someone is at two places at the instant asked about.",
-        "A date is the whole day: ask about days, with --max-alarms.",
+        "A date is the whole day: ask about days, with `max_alarms=`.",
     ),
     "too many places": (
         declared(table([*ROWS, Stay("ana", "gym", DAY.start, DAY.end)]), max_places_per_person=1),
         LimitBroken,
         "Someone visited more places than the declared 1.",
-        "Correct rows that are wrong. Sparse answers (--max-alarms) need no such number.",
+        "Correct rows that are wrong. Sparse answers (`max_alarms=`) need no such number.",
     ),
     "other rows": (
         declared(table(ROWS), manifest=Manifest(rows=2)),

@@ -252,7 +252,7 @@ def test_more_people_than_the_dataset_was_made_with_close_it_too(limited: World)
 
 def test_that_nobody_was_there_is_confirmed_under_the_same_request_and_is_not_published(world: World) -> None:
     spoil(world, BAD["yesterday's file"])
-    with pytest.raises(LimitBroken, match="--allow-nobody"):
+    with pytest.raises(LimitBroken, match="`allow_nobody=True`"):
         world.publish("counts")
     release = world.publish("counts", allow_nobody=True)
     assert set(release.answers.names()) <= {"AT_MOST", "UNCLEAR"}

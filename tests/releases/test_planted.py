@@ -156,7 +156,7 @@ def test_a_committed_draw_that_is_lost_stays_charged_and_is_never_drawn_again(
         ) as told:
             world.publish("counts")
         assert "never drawn twice" in told.value.do
-        assert "--request-id and --again, which is charged anew" in told.value.do
+        assert "`request_id=` and `again=True`, which is charged anew" in told.value.do
         assert not world.out.exists()
     assert remaining(world) == CAP - 1
     world.publish("counts", request_id="again", again=True)

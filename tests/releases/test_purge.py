@@ -49,7 +49,7 @@ def test_a_draw_that_was_not_committed_goes_and_may_be_drawn_again(world: World)
     killed_at(world, "counts", publication.SEALED)
     kept = purge([world.out.parent])
     assert kept.deleted == ()
-    assert "give --ledger" in kept.kept[0][1]
+    assert "give `ledger=`" in kept.kept[0][1]
     with open_ledger(world.home / "ledger.db") as ledger:
         assert purge([world.out.parent], ledger=ledger, dry_run=True).deleted == tuple(world.sealed())
         assert len(purge([world.out.parent], ledger=ledger).deleted) == 1
@@ -70,7 +70,7 @@ def test_a_committed_draw_stays_to_be_finished(world: World) -> None:
     with open_ledger(world.home / "ledger.db") as ledger:
         kept = purge([world.out.parent], ledger=ledger)
     assert kept.deleted == ()
-    assert "run the same `safeside publish` again" in kept.kept[0][1]
+    assert "run the same `safeside.publish(...)` again" in kept.kept[0][1]
     world.publish("counts")
 
 

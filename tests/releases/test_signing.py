@@ -36,8 +36,8 @@ def test_signing_twice_gives_the_same_signature(tmp_path: Path) -> None:
 
 def test_rotation_keeps_every_public_key_newest_first(tmp_path: Path) -> None:
     first = signing.create_key(tmp_path / "key", now=NOON)
-    second = signing.rotate(tmp_path / "key", now=NOON)
-    third = signing.rotate(tmp_path / "key", now=NOON)
+    second = signing.rotate_key(tmp_path / "key", now=NOON)
+    third = signing.rotate_key(tmp_path / "key", now=NOON)
     assert signing.load_public(tmp_path / "key.keyring") == (third, second, first)
     assert signing.load_public(tmp_path / "key.pub") == (third,)
     assert signing.load_private(tmp_path / "key").public == third
@@ -101,9 +101,9 @@ def test_the_passphrase_of_a_key_without_one_is_not_asked_for(tmp_path: Path) ->
 def test_rotation_keeps_the_passphrase(tmp_path: Path) -> None:
     first = signing.create_key(tmp_path / "key", passphrase="right horse", now=NOON)
     with pytest.raises(BadSignature, match="does not open"):
-        signing.rotate(tmp_path / "key", ask=lambda: "wrong horse")
+        signing.rotate_key(tmp_path / "key", ask=lambda: "wrong horse")
     assert signing.load_private(tmp_path / "key", ask=lambda: "right horse").public == first
-    second = signing.rotate(tmp_path / "key", ask=lambda: "right horse", now=NOON)
+    second = signing.rotate_key(tmp_path / "key", ask=lambda: "right horse", now=NOON)
     assert b"ENCRYPTED" in (tmp_path / "key").read_bytes()
     assert signing.load_private(tmp_path / "key", ask=lambda: "right horse").public == second
     assert signing.load_public(tmp_path / "key.keyring") == (second, first)

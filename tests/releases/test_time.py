@@ -45,9 +45,9 @@ def untouched(world: World) -> None:
         ({"when": DAY, "known_on": AFTERNOON - timedelta(days=1), "so_far": True}, "had not come"),
         ({"when": DAY, "known_on": AFTERNOON}, "was not over"),
         ({"when": DAY, "known_on": MIDNIGHT - timedelta(microseconds=1)}, "was not over"),
-        ({"when": DAY, "known_on": MIDNIGHT, "so_far": True}, "so --so-far would not be true"),
-        ({"when": DAY, "so_far": True}, "so --so-far would not be true"),
-        ({"when": NOON, "so_far": True}, "there is no --so-far of it"),
+        ({"when": DAY, "known_on": MIDNIGHT, "so_far": True}, "so `so_far=True` would not be true"),
+        ({"when": DAY, "so_far": True}, "so `so_far=True` would not be true"),
+        ({"when": NOON, "so_far": True}, "there is no `so_far=True` of it"),
         ({"when": (datetime.now(UTC) + timedelta(hours=1)).isoformat()}, "had not come"),
         ({"when": (datetime.now(UTC) + timedelta(days=9)).isoformat() + "/P1D", "so_far": True}, "not come"),
         ({"when": (datetime.now(UTC) - timedelta(hours=1)).isoformat() + "/P2D"}, "was not over"),
@@ -81,7 +81,7 @@ def test_of_a_day_that_is_not_over_the_part_that_has_passed_must_be_covered(worl
     early = AFTERNOON - timedelta(minutes=1)
     with pytest.raises(BadFile, match="declared to cover less") as caught:
         world.publish("counts", **asked, covers=f"2021-06-03T00:00Z/{early.isoformat()}")
-    assert "--known-on" in caught.value.do
+    assert "`known_on=`" in caught.value.do
     world.publish("counts", **asked, covers=f"2021-06-03T00:00Z/{AFTERNOON.isoformat()}")
 
 
@@ -150,7 +150,7 @@ def test_a_day_that_ends_while_somebody_thinks_it_over_is_not_called_so_far(
         key=world.home / "key",
     ) as ready:
         monkeypatch.setattr(publication, "datetime", Later)
-        with pytest.raises(BadQuestion, match="so --so-far would not be true"):
+        with pytest.raises(BadQuestion, match="so `so_far=True` would not be true"):
             ready.run()
     untouched(world)
 

@@ -16,7 +16,7 @@ from safeside.releases import artefacts, manifest
 from safeside.releases.answers import CODE, STATES, Answers
 from safeside.releases.question import Terms
 from safeside.releases.release import Release
-from safeside.releases.signing import PrivateKey, create_key, load_private, rotate
+from safeside.releases.signing import PrivateKey, create_key, load_private, rotate_key
 from safeside.releases.verify import verify
 
 COUNTS = [0, 0, 1, 2, 5, 9, 30, 40]
@@ -42,7 +42,7 @@ def test_every_kind_of_release_verifies(tmp_path: Path, key: PrivateKey, kind: s
 
 
 def test_a_release_signed_before_a_rotation_still_verifies(tmp_path: Path, release: Release) -> None:
-    rotate(tmp_path / "key")
+    rotate_key(tmp_path / "key")
     verify(release.directory, tmp_path / "key.keyring")
     with pytest.raises(BadSignature, match="another key"):
         verify(release.directory, tmp_path / "key.pub")

@@ -313,7 +313,7 @@ def test_an_empty_dataframe_is_not_an_answer() -> None:
     for visits in (empty, empty.lazy(), empty.to_pandas(), empty.to_arrow()):
         with pytest.raises(BadFile, match="The dataframe has no rows") as refused:
             bar(visits)
-        assert "--expect-rows 0" in refused.value.do
+        assert "`Manifest(rows=0)`" in refused.value.do
         assert not check_visits(visits, PLACES).fine
         assert count_visits(visits, PLACES, MORNING, manifest=Manifest(rows=0)).values.tolist() == [0, 0]
         assert check_visits(visits, PLACES, manifest=Manifest(rows=0)).fine

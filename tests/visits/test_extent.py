@@ -269,7 +269,7 @@ def test_up_to_a_moment_only_that_part_must_be_covered() -> None:
     count_visits(frame, places(), DAY, manifest=half, until=NOON.start)
     with pytest.raises(BadFile, match="declared to cover less") as caught:
         count_visits(frame, places(), DAY, manifest=half, until=NOON.start + HOUR)
-    assert "--known-on" in caught.value.do
+    assert "`known_on=`" in caught.value.do
 
 
 def test_a_manifest_that_cannot_be_followed_is_no_missing_one(tmp_path: Path) -> None:

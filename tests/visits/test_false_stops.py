@@ -93,7 +93,7 @@ def test_quotes_in_text_that_knows_no_quotes(tmp_path: Path) -> None:
     path = saved(tmp_path, "\n".join(lines).replace(",", "\t") + "\n", "visits.tsv")
     with pytest.raises(BadFile, match="A quote where none can stand") as stopped:
         count_visits(path, places(), DAY, VisitFormat(separator="tab"))
-    assert "--no-quotes" in stopped.value.do
+    assert "`no_quotes=True`" in stopped.value.do
     assert at_the_bar(path, separator="tab", no_quotes=True) == 3
 
 
@@ -116,7 +116,7 @@ def test_a_column_called_state_may_be_something_else(engine: str) -> None:
     visits = ENGINES[engine](table(STAYS).with_columns(state=pl.Series(["Ohio", None])))
     with pytest.raises(BadFile, match="Column state") as stopped:
         count_visits(visits, places(), DAY)
-    assert "state=" in stopped.value.do
+    assert '"state": ""' in stopped.value.do
     assert at_the_bar(visits, columns="state=") == 2
     assert at_the_bar(visits, columns={"state": ""}) == 2
 

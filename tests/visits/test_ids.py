@@ -98,7 +98,7 @@ def test_two_people_without_an_identifier_of_their_own_are_not_one(person: str, 
         with pytest.raises(BadFile, match="olumn person") as stopped:
             count_visits(visits, places(), DAY)
         assert repr(person)[1:-1] not in stopped.value.what, name
-        assert "--trust-ids" in stopped.value.do, name
+        assert "`trust_ids=True`" in stopped.value.do, name
         assert not check_visits(visits, places()).fine, name
         trusting = VisitFormat(trust_ids=True)
         counts = count_visits(visits, places(), DAY, trusting)

@@ -64,7 +64,7 @@ def test_rows_people_and_places_left_out_of_the_window_are_counted(tmp_path: Pat
     with pytest.raises(BadFile) as stopped:
         count_visits(visits, places(), DAY, exclude_unknown_places=True)
     assert "4 of 14 rows (28.6 %), of 2 people, at 2 places not listed, are left out" in stopped.value.what
-    assert "--expect-unlisted 29%" in stopped.value.do
+    assert '`Manifest(unlisted="29%")`' in stopped.value.do
     counted = count_visits(visits, places(), DAY, exclude_unknown_places=True, manifest=ALL)
     assert numbers(counted.left_out) == (4, 14, 2, 2)
     assert counted.left_out is not None

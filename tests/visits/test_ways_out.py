@@ -47,7 +47,7 @@ def test_old_and_future_visits_beside_those_asked_about(tmp_path: Path, kind: st
     layout = "epoch-s" if kind == "numbers" else None
     report = check_visits(visits, PLACES, LATER, VisitFormat(time_format=layout))
     assert [finding.rows for finding in report.errors] == [1]
-    assert "--trust-times" in report.errors[0].do
+    assert "`trust_times=True`" in report.errors[0].do
     declared = VisitFormat(time_format=layout, trust_times=True)
     counts = count_visits(visits, PLACES, LATER, declared)
     assert counts.values.tolist() == [0, 1]
@@ -75,7 +75,7 @@ def test_another_place_of_almost_the_same_name(other: str) -> None:
     frame = stays(("ana", other, at(2024), at(2024, 12)), ("ben", "Bar", at(2024), at(2024, 12)))
     with pytest.raises(BadFile, match="1 place looks like a listed place written in another way") as refused:
         count_visits(frame, PLACES, LATER, exclude_unknown_places=True)
-    assert "--trust-places" in refused.value.do
+    assert "`trust_places=True`" in refused.value.do
     declared = VisitFormat(trust_places=True)
     counts = count_visits(frame, PLACES, LATER, declared, exclude_unknown_places=True, manifest=HALF)
     assert counts.values.tolist() == [1, 0]

@@ -12,6 +12,7 @@ from safeside.cli import publish_options as options
 from safeside.cli import visit_options as visit
 from safeside.cli.console import VIOLATION, out, print_json, spinner
 from safeside.cli.gather import gather
+from safeside.cli.wording import as_typed
 from safeside.visits import Finding, LeftOut, Manifest, Report, VisitFormat, Window, check_visits, read_places
 from safeside.visits.report import amount
 
@@ -63,8 +64,8 @@ def _show(report: Report) -> None:
     out.print(f"Looked at {files}{': ' if about else ''}{', '.join(about)}.", markup=False)
     for title, findings in (("Wrong", report.errors), ("Note", report.notes)):
         for finding in findings:
-            out.print(f"{title}: {finding.sentence()}", markup=False)
-            out.print(f"  What to do: {finding.do}", markup=False)
+            out.print(f"{title}: {as_typed(finding.sentence())}", markup=False)
+            out.print(f"  What to do: {as_typed(finding.do)}", markup=False)
     for line in () if report.left_out is None else visit.examples(report.left_out):
         out.print(line, markup=False)
     for sentence in filter(None, (report.reading, *report.exclusions)):
@@ -89,7 +90,8 @@ def _plain(report: Report) -> dict[str, object]:
 
 
 def _finding(finding: Finding) -> dict[str, object]:
-    return {**asdict(finding), "doubt": finding.doubt.value, "sentence": finding.sentence()}
+    typed = {"sentence": as_typed(finding.sentence()), "do": as_typed(finding.do)}
+    return {**asdict(finding), "doubt": finding.doubt.value, **typed}
 
 
 def _left_out(found: LeftOut) -> dict[str, int]:

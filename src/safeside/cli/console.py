@@ -21,6 +21,7 @@ from rich.progress import Progress as Bar
 from rich.segment import Segment
 from rich.text import Text
 
+from safeside.cli.wording import as_typed
 from safeside.errors import SafesideError
 from safeside.untrusted import visible
 
@@ -56,8 +57,8 @@ _PAINTS: Final = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2
 
 def fail(error: SafesideError) -> int:
     """Print what happened and what to do next; the exit code."""
-    err.print(Text.assemble(("Stopped.", "bold red"), " ", _indented(error.what)))
-    err.print(Text.assemble(("What to do:", "bold"), " ", _indented(error.do)))
+    err.print(Text.assemble(("Stopped.", "bold red"), " ", _indented(as_typed(error.what))))
+    err.print(Text.assemble(("What to do:", "bold"), " ", _indented(as_typed(error.do))))
     return BAD_INPUT
 
 

@@ -18,7 +18,7 @@ from safeside.releases.signing import (
     create_key,
     keyring_path,
     public_path,
-    rotate,
+    rotate_key,
 )
 
 Place = Annotated[
@@ -48,7 +48,7 @@ def create(
 def replace(path: Place = None) -> None:
     """Replace the signing key; what the old one signed can still be verified with the keyring."""
     place = _place(path)
-    _say(place, rotate(place, ask=ask_passphrase), "Replaced by")
+    _say(place, rotate_key(place, ask=ask_passphrase), "Replaced by")
 
 
 def ask_passphrase() -> str | None:

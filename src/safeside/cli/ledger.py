@@ -12,8 +12,9 @@ import typer
 from safeside.cli import ledger_text as text
 from safeside.cli.config import KEY, Config, read_config, required
 from safeside.cli.console import VIOLATION, fail, line, out, print_json
+from safeside.cli.wording import error_json
 from safeside.errors import LedgerMissing, LedgerTampered
-from safeside.ledger import Ledger, open_ledger, recover_ledger
+from safeside.ledger import Ledger, open_ledger
 from safeside.ledger.rules import require_floor
 
 Where = Annotated[
@@ -177,15 +178,16 @@ def recover(
     json: AsJson = False,
 ) -> None:
     """Explain what a crash left; charge again what was forgotten; make a lost database anew."""
+    from safeside.releases.earlier import recover_ledger
     from safeside.releases.signing import keyring_path
-    from safeside.releases.verify import verify as verify_release
 
     config = read_config()
-    ring = key or keyring_path(Path(config.key or KEY))
-    # A price is believed only where signature, files and claims hold.
-    given = [verify_release(directory, ring).published() for directory in release or ()]
     found, rebuilt = recover_ledger(
-        _url(ledger, config), given, witnesses=witness or (), accept_clock=accept_clock
+        _url(ledger, config),
+        releases=release or (),
+        key=key or keyring_path(Path(config.key or KEY)),
+        witnesses=witness or (),
+        accept_clock=accept_clock,
     )
     if json:
         print_json(text.recovery_json(found, rebuilt))
@@ -227,7 +229,7 @@ def _made_or_opened(url: str, config: Config) -> Iterator[Ledger]:
 
 def _violation(error: LedgerTampered, *, json: bool) -> int:
     if json:
-        print_json({"intact": False, "problem": error.what, "do": error.do})
+        print_json({"intact": False, **error_json(error)})
     else:
         fail(error)
     return VIOLATION

@@ -30,6 +30,7 @@ from safeside.cli.console import (
 )
 from safeside.cli.gather import gather
 from safeside.cli.key import ask_passphrase
+from safeside.cli.wording import as_typed, error_json
 from safeside.errors import BadQuestion, BadRelease, BadSignature, SimulationOnly
 from safeside.exact import show
 from safeside.ledger import open_ledger
@@ -236,7 +237,7 @@ def verify(
         release = verify_release(directory, keys, ledger=book)
     except (BadRelease, BadSignature) as error:
         if json:
-            print_json({"verified": False, "what": error.what, "do": error.do})
+            print_json({"verified": False, **error_json(error)})
             raise typer.Exit(VIOLATION) from None
         fail(error)
         raise typer.Exit(VIOLATION) from None
@@ -289,7 +290,7 @@ def purge(
         for path in found.deleted:
             out.print(line(path))
         for path, why in found.kept:
-            out.print(line(f"Stays: {path}: {why}"))
+            out.print(line(f"Stays: {path}: {as_typed(why)}"))
         if dry_run or not found.deleted:
             out.print("Nothing was deleted.")
             return
@@ -306,11 +307,11 @@ def _key(option: Path | None, config: Config) -> Path:
 
 
 def _show(preview: Preview) -> None:
-    out.print(preview.text(), markup=False)
+    out.print(as_typed(preview.text()), markup=False)
 
 
 def _warn(text: str) -> None:
-    err.print(f"\nMind: {text}", markup=False)
+    err.print(f"\nMind: {as_typed(text)}", markup=False)
 
 
 def _left_out(progress: Spinner, yes: bool) -> Confirm:

@@ -38,8 +38,8 @@ def create_ledger(
         raise LedgerForked(
             f"There was a ledger here before: {_named(found)} {'is' if len(found) == 1 else 'are'} still "
             "there.",
-            "Run `safeside ledger recover`, which makes that ledger anew from its witness, or choose another "
-            "place: a budget must not come back because a database was deleted.",
+            "Run `safeside.recover_ledger(...)`, which makes that ledger anew from its witness, or choose "
+            "another place: a budget must not come back because a database was deleted.",
         )
     return Ledger.create(store, f"safeside {__version__}", now or datetime.now(UTC))
 
@@ -56,8 +56,8 @@ def open_ledger(url: str | Path) -> Ledger:
         raise LedgerMissing(
             f"{error.what} But there was one: {_named(found)} {'is' if len(found) == 1 else 'are'} still "
             "there.",
-            "If the address is right, run `safeside ledger recover`, which makes the ledger anew from its "
-            "witness.",
+            "If the address is right, run `safeside.recover_ledger(...)`, which makes the ledger anew from "
+            "its witness.",
         ) from None
 
 

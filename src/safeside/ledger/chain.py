@@ -234,7 +234,7 @@ class Chain:
         raise ClockBackwards(
             f"The clock says {_minute(time)}, but the ledger's last event is of {_minute(last)}.",
             "Nothing was spent. Set the clock right and run the same command again; if it is right, and was "
-            "wrong before, say so with `safeside ledger recover --accept-clock`.",
+            "wrong before, say so with `safeside.recover_ledger(..., accept_clock=True)`.",
         )
 
     def _behind(self, rows: Rows) -> dict[Witness, tuple[list[Row], dict[str, str]]]:
@@ -266,8 +266,9 @@ def forked(where: str, lost: int) -> LedgerForked:
     return LedgerForked(
         f"{begin(where)} has forgotten {lost} event{'s' if lost > 1 else ''} that it once "
         "held: it was restored from a backup, or a copy of it was used.",
-        "Nothing can be published until what was published since is charged again. Run `safeside ledger "
-        "recover`, with --release DIR for each release of which another copy of the ledger may know.",
+        "Nothing can be published until what was published since is charged again. Run "
+        '`safeside.recover_ledger(...)`, with `releases=["DIR"]` for each release of which another copy of '
+        "the ledger may know.",
     )
 
 

@@ -97,7 +97,7 @@ class Ledger(Reader):
             balance=PUBLIC if public_balance else PRIVATE,
             max_places_per_person=None
             if max_places_per_person is None
-            else exact.whole(max_places_per_person, "--max-places-per-person", least=1),
+            else exact.whole(max_places_per_person, "`max_places_per_person=`", least=1),
             people=None if people is None else require_floor(people),
         )
 
@@ -177,7 +177,7 @@ class Ledger(Reader):
         if simulated:
             raise SimulationOnly(
                 "The noise of this release came from a seed, so anybody could subtract it.",
-                "Draw it with system entropy, or use `safeside simulate`, which needs no ledger.",
+                "Draw it with system entropy, or use `safeside.simulate(...)`, which needs no ledger.",
             )
         if (alarms is None) != (reservation.cost.each is None):
             raise BadQuestion(
@@ -250,7 +250,7 @@ class Ledger(Reader):
             if known is None or known.stage is Stage.RESERVED:
                 raise LedgerMissing(
                     f'The ledger knows of no release published for the request "{request_id}".',
-                    "Look up the request id in release.json, or in `safeside ledger history`.",
+                    "Look up the request id in release.json, or in `ledger.history()`.",
                 )
             what = events.Withdrawn(request=request_id, reservation=known.digest, reason=reason)
             return Decision(happenings=(what,))

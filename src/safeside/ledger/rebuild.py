@@ -50,8 +50,8 @@ def rebuild(store: Store, given: Sequence[Path] = ()) -> Rebuilt:
     if not seen:
         raise LedgerMissing(
             f"{begin(store.where)} cannot be made anew: no witness of it was found.",
-            "Restore the database from a backup, or give a witness with --witness FILE. Witnesses stand "
-            "beside the database and in the state directory of every machine that used it.",
+            'Restore the database from a backup, or give a witness with `witnesses=["FILE"]`. Witnesses '
+            "stand beside the database and in the state directory of every machine that used it.",
         )
     chain = _chain(seen, rows)
     documents = _documents(chain, witnesses)
@@ -142,6 +142,7 @@ def _hole(number: int) -> LedgerTampered:
 
 
 _BACKUP = (
-    "Give the witness of another machine with --witness FILE, or restore the database from a backup and run "
-    "`safeside ledger recover`. The database was left as it is."
+    'Give the witness of another machine with `witnesses=["FILE"]`, or restore the database from a backup '
+    "and run "
+    "`safeside.recover_ledger(...)`. The database was left as it is."
 )

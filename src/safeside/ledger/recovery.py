@@ -158,7 +158,7 @@ def _answer(chain: Chain, event: Event, given: Mapping[str, Published], now: dat
             f"A witness holds an event, number {event.number}, that cannot be answered here ({why}): lines "
             "are missing from it, or it was altered.",
             "Put back the witness from a backup, or restore the ledger from a later backup; then run "
-            "`safeside ledger recover` again.",
+            "`safeside.recover_ledger(...)` again.",
         ) from None
 
 
@@ -174,7 +174,7 @@ def _require_price(
         raise LedgerForked(
             f'The release for the request "{what.request}" was committed on a copy of this ledger, and '
             "its price is not known here.",
-            "Run `safeside ledger recover --release DIR` with the directory of that release.",
+            'Run `safeside.recover_ledger(..., releases=["DIR"])` with the directory of that release.',
         )
     _charge_published(chain, given[what.manifest], now)
 

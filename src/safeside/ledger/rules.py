@@ -37,11 +37,11 @@ LOOKED_AT: Final = "looked_at"
 
 def require_floor(people: int, floor: int = PEOPLE_FLOOR) -> int:
     """A public number of people that is not too small to be one."""
-    number, least = exact.whole(people, "--people"), max(floor, PEOPLE_FLOOR)
+    number, least = exact.whole(people, "`people=`"), max(floor, PEOPLE_FLOOR)
     if number < least:
         raise BadQuestion(
-            f"--people is {number}, below the floor of {least}.",
-            f"Declare at least {least} people, or leave --people out.",
+            f"`people=` is {number}, below the floor of {least}.",
+            f"Declare at least {least} people, or leave `people=` out.",
         )
     return number
 
@@ -139,8 +139,8 @@ def require_own_files(state: State, dataset: str, files: Iterable[str]) -> None:
         raise BadFile(
             f'A file of these visits belongs to {_others(tuple(sorted(others)), dataset)}: from "{dataset}" '
             "it would be published a second time, on another budget.",
-            "Publish it from that dataset; or, if both hold the same people, say so with `safeside ledger "
-            "link`: they then share the smaller budget.",
+            "Publish it from that dataset; or, if both hold the same people, say so with "
+            "`ledger.link(...)`: they then share the smaller budget.",
         )
 
 
@@ -162,8 +162,8 @@ def find_dataset(state: State, name: str) -> Dataset:
     hint = f'Did you mean "{near[0]}"? ' if near else ""
     raise LedgerMissing(
         f'The ledger has no dataset called "{name}".',
-        f"{hint}It has: {known}. A dataset is made with `safeside ledger create`; publishing never makes "
-        "one.",
+        f"{hint}It has: {known}. A dataset is made with `ledger.create_dataset(...)`; publishing never "
+        "makes one.",
     )
 
 
@@ -173,8 +173,8 @@ def find_reservation(state: State, reservation: Reservation, where: str) -> Rese
     if known is None or known.digest != reservation.digest:
         raise LedgerForked(
             f'The reservation for the request "{reservation.request}" is not in {where}.',
-            "Nothing was published. The ledger was restored or replaced since: run `safeside ledger "
-            "recover`, then run the same command again.",
+            "Nothing was published. The ledger was restored or replaced since: run "
+            "`safeside.recover_ledger(...)`, then run the same command again.",
         )
     return known
 

@@ -324,6 +324,6 @@ def tampered(number: int, why: str) -> LedgerTampered:
     """The error for an event that cannot be true."""
     return LedgerTampered(
         f"The ledger was altered: event {number} cannot be trusted ({why}).",
-        "Publish nothing from it. Run `safeside ledger recover`, which keeps this database aside and makes "
-        "the ledger anew from its witness.",
+        "Publish nothing from it. Run `safeside.recover_ledger(...)`, which keeps this database aside and "
+        "makes the ledger anew from its witness.",
     )

@@ -254,8 +254,8 @@ def missing(where: str) -> LedgerMissing:
     """There is no ledger; nobody but `ledger create` makes one."""
     return LedgerMissing(
         f"{begin(where)} does not exist.",
-        "Check the address. A ledger is made once, with `safeside ledger create`; publishing never makes "
-        "one.",
+        "Check the address. A ledger is made once, with `safeside.create_ledger(...)`; publishing never "
+        "makes one.",
     )
 
 
@@ -263,8 +263,8 @@ def damaged(where: str) -> LedgerDamaged:
     """What is there is not, or no longer, a ledger."""
     return LedgerDamaged(
         f"{begin(where)} is not a ledger, or is damaged.",
-        "Check the address; if it is right, run `safeside ledger recover`, which keeps what is there aside "
-        "and makes the ledger anew from its witness.",
+        "Check the address; if it is right, run `safeside.recover_ledger(...)`, which keeps what is there "
+        "aside and makes the ledger anew from its witness.",
     )
 
 

@@ -45,7 +45,7 @@ def sentence(earlier: Reservation) -> str:
     if earlier.stage is Stage.RESERVED:
         return (
             f'The request "{earlier.request}" has paid for the same question and is not finished: the same '
-            f'command with --out "{where}" finishes it and spends nothing more.'
+            f'command with `out="{where}"` finishes it and spends nothing more.'
         )
     return (
         f'The release "{earlier.request}" ("{where}") answers the same question. Asking again is charged '
@@ -58,6 +58,6 @@ def require_new(earlier: Reservation | None) -> None:
     if earlier is not None:
         raise BadQuestion(
             sentence(earlier),
-            "Use that one. To supersede it on a schedule, give --supersedes; to pay for another answer all "
-            "the same, --again.",
+            "Use that one. To supersede it on a schedule, give `supersedes=`; to pay for another answer all "
+            "the same, `again=True`.",
         )

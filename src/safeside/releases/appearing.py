@@ -96,8 +96,8 @@ class Draws:
                 f'it is not beside "{self.staging.out}", or was altered.',
                 "If it was published, take it from where it was published. If another machine began it, run "
                 "the command there. If it is lost, the budget stays spent, because noise is never drawn "
-                "twice under one payment: ask anew, with another --request-id and --again, which is charged "
-                "anew.",
+                "twice under one payment: ask anew, with another `request_id=` and `again=True`, which is "
+                "charged anew.",
             )
         check_contents(hold(self.staging.out, files))
         return files

@@ -78,5 +78,5 @@ def _is_degree(value: Any, most: int) -> bool:
 
 def _refuse(path: Path, why: str) -> BadFile:
     return BadFile(
-        f'The basemap "{path}" {why}.', "Give a GeoJSON file of areas and lines, or leave --basemap out."
+        f'The basemap "{path}" {why}.', "Give a GeoJSON file of areas and lines, or leave `basemap=` out."
     )

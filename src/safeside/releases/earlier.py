@@ -7,7 +7,7 @@ with releases that carry its signature it shows that there was a ledger, where e
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -16,12 +16,13 @@ from typing import Final
 from safeside import ledger as ledgers
 from safeside import untrusted
 from safeside.errors import CannotWrite, SafesideError, UnsafeFile
-from safeside.ledger import Ledger
+from safeside.ledger import Ledger, Rebuilt, Recovery
 from safeside.ledger.places import kept_elsewhere
 from safeside.releases import durable, manifest
 from safeside.releases.release import load
 from safeside.releases.signature import check_signature
 from safeside.releases.signing import KEY, keyring_path, load_public
+from safeside.releases.verify import verify
 
 _RECORD: Final = ".ledgers"
 _DEPTHS: Final = ("*", "*/*")
@@ -40,6 +41,28 @@ def create_ledger(url: str | Path, *, key: str | Path = KEY, now: datetime | Non
         url,
         traces_of=lambda places: traces(beside if beside.is_dir() else Path(), Path(key), places),
         now=now,
+    )
+
+
+def recover_ledger(
+    url: str | Path,
+    *,
+    releases: Iterable[str | Path] = (),
+    key: str | Path | None = None,
+    witnesses: Sequence[str | Path] = (),
+    accept_clock: bool = False,
+    now: datetime | None = None,
+) -> tuple[Recovery, Rebuilt | None]:
+    """Make a ledger whole again after a crash, a restored backup or a lost database.
+
+    `releases` are directories of releases it may have forgotten; each is verified first, with the public
+    `key` (the keyring of the signing key, if left out). `witnesses` are those of other machines.
+    """
+    ring = keyring_path(Path(KEY)) if key is None else key
+    # A price is believed only where signature, files and claims hold.
+    published = [verify(directory, ring).published() for directory in releases]
+    return ledgers.recover_ledger(
+        url, published, witnesses=[Path(one) for one in witnesses], accept_clock=accept_clock, now=now
     )
 
 

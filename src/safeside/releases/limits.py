@@ -29,9 +29,9 @@ def with_limits(terms: Terms, dataset: Dataset, window: Window) -> Terms:
     limit, people = dataset.max_places_per_person, dataset.people
     named = terms.max_places_per_person
     if named is not None and named != limit and not (window.instant and named == 1):
-        raise _not_declared("--max-places-per-person", named, limit, dataset)
+        raise _not_declared("max_places_per_person", named, limit, dataset)
     if terms.people is not None and terms.people != people:
-        raise _not_declared("--people", terms.people, people, dataset)
+        raise _not_declared("people", terms.people, people, dataset)
     # Sparse answers need no limit and take none unless told to: nothing then stops them.
     sparse = terms.max_alarms is not None
     return replace(
@@ -41,17 +41,17 @@ def with_limits(terms: Terms, dataset: Dataset, window: Window) -> Terms:
     )
 
 
-def _not_declared(option: str, named: int, fixed: int | None, dataset: Dataset) -> BadQuestion:
-    made = f"with {option} {fixed}" if fixed is not None else f"without {option}"
+def _not_declared(argument: str, named: int, fixed: int | None, dataset: Dataset) -> BadQuestion:
+    made = f"with `{argument}={fixed}`" if fixed is not None else f"without `{argument}=`"
     instead = (
-        "Ask about an instant, or with --max-alarms, which needs no such limit."
-        if option != "--people"
+        "Ask about an instant, or with `max_alarms=`, which needs no such limit."
+        if argument != "people"
         else "It only sharpens the answers of busy places."
     )
     return BadQuestion(
-        f'{option} is {named}, and the dataset "{dataset.name}" was made {made}.',
-        f"Leave {option} out. A limit that is chosen for each question can be found by trial, and is then "
-        f"the data's own largest number, published; so it is fixed when the dataset is made. {instead}",
+        f'`{argument}=` is {named}, and the dataset "{dataset.name}" was made {made}.',
+        f"Leave `{argument}=` out. A limit that is chosen for each question can be found by trial, and is "
+        f"then the data's own largest number, published; so it is fixed when the dataset is made. {instead}",
     )
 
 
@@ -67,6 +67,6 @@ def require_within(counts: Counts, people: int | None, *, allow_nobody: bool) ->
         raise LimitBroken(
             "Nobody in these visits was at any of the places at the time asked about "
             f"({counts.window.text}).",
-            "Check that the file is of that day and that --timezone is right. If nobody was there, confirm "
-            "it with --allow-nobody; that is not published.",
+            "Check that the file is of that day and that `timezone=` is right. If nobody was there, confirm "
+            "it with `allow_nobody=True`; that is not published.",
         )

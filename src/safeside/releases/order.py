@@ -70,7 +70,8 @@ def read_order(wanted: str | None, places: Places) -> Order:
         return _by_file(Path(where), places)
     raise BadQuestion(
         f'"{wanted}" is not an order places can be asked in.',
-        "Give --order popularity, random, release:DIR (an earlier release) or file:PATH (a list of places).",
+        'Give `order=` as "popularity", "random", "release:DIR" (an earlier release) or "file:PATH" (a '
+        "list of places).",
     )
 
 
@@ -78,7 +79,7 @@ def _by_popularity(places: Places) -> Order:
     if places.popularity is None:
         raise BadQuestion(
             "The places file has no popularity to order the places by.",
-            "Add a column `popularity` from public knowledge, or choose another --order.",
+            "Add a column `popularity` from public knowledge, or choose another `order=`.",
         )
     return Order(
         kind=POPULARITY,

@@ -100,7 +100,7 @@ def _expect(question: Question) -> tuple[str, ...]:
     ]
     if question.order is not None and question.kappa == 1:
         lines.append(
-            "Here one person is counted at one place only, so leaving --max-alarms out costs the same and "
+            "Here one person is counted at one place only, so leaving `max_alarms=` out costs the same and "
             "answers every place."
         )
     return tuple(lines)

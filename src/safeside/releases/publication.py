@@ -116,7 +116,7 @@ class Publication:
         if self.entropy is not None and self.entropy.simulated:
             raise SimulationOnly(
                 "Noise from a seed was offered for a release: anybody could subtract it.",
-                "Leave the seed out, or use `safeside simulate`, which needs no ledger.",
+                "Leave the seed out, or use `safeside.simulate(...)`, which needs no ledger.",
             )
 
     @cached_property
@@ -361,7 +361,7 @@ class Publication:
             raise StoreUnavailable(
                 f'The release is published, in "{self.staging.out}", but {self.ledger.where} cannot be '
                 "reached any more, so unused budget was not returned.",
-                "Bring the database back and run `safeside ledger recover`, which returns it.",
+                "Bring the database back and run `safeside.recover_ledger(...)`, which returns it.",
             ) from error
 
     @contextmanager

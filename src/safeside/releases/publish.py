@@ -104,7 +104,7 @@ def prepare(
         if supersedes is not None and not scheduled:
             raise BadQuestion(
                 "A release supersedes another only on a schedule, and nobody declared that this one does.",
-                f"Declare it with --scheduled, if it is true. {SUPERSEDE_WARNING}",
+                f"Declare it with `scheduled=True`, if it is true. {SUPERSEDE_WARNING}",
             )
         earlier = None if supersedes is None else _earlier(supersedes, question, book)
         request = request_id or _request(dataset, question, target, earlier, known_on)
@@ -232,7 +232,7 @@ def _require_past(known_on: datetime | None) -> None:
     if known_on.tzinfo is None or known_on > datetime.now(UTC) + timedelta(seconds=SLACK_SECONDS):
         raise BadQuestion(
             "The moment the data speak from lies in the future, or has no time zone.",
-            "Give --known-on as a moment that has passed, or leave it out.",
+            "Give `known_on=` as a moment that has passed, or leave it out.",
         )
 
 

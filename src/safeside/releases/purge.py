@@ -86,9 +86,11 @@ def _still_needed(left: Path, ledger: Ledger | None) -> str | None:
     if not left.name.endswith(SEALED):
         return None
     if ledger is None:
-        return "it may hold a draw that was paid for: give --ledger, so that its reservation can be looked up"
+        return (
+            "it may hold a draw that was paid for: give `ledger=`, so that its reservation can be looked up"
+        )
     if any(draw.file == left.name for draw in ledger.draws().values()):
-        return "the ledger has committed to it: run the same `safeside publish` again to finish it"
+        return "the ledger has committed to it: run the same `safeside.publish(...)` again to finish it"
     return None
 
 

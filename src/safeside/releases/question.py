@@ -129,7 +129,7 @@ def ask(
     if terms.policy != NOT_VISITED:
         raise PrivacyError(
             "Only one policy can be published under: that somebody was *not* at a place may become known.",
-            "Leave --policy out. Under the opposite policy every visit could leak, and a count of "
+            "Leave `policy=` out. Under the opposite policy every visit could leak, and a count of "
             "visits would need noise on both sides.",
         )
     limits = _thresholds(places, terms)
@@ -161,8 +161,8 @@ def ask(
 def _so_far(window: Window, terms: Terms) -> bool:
     if terms.so_far and window.instant:
         raise BadQuestion(
-            "A moment has come or it has not: there is no --so-far of it.",
-            "Leave --so-far out, or ask about an interval.",
+            "A moment has come or it has not: there is no `so_far=True` of it.",
+            "Leave `so_far=True` out, or ask about an interval.",
         )
     return terms.so_far
 
@@ -173,20 +173,20 @@ def require_time(window: Window, known_on: datetime, *, so_far: bool) -> None:
         raise BadQuestion(
             f"The time asked about ({window.text}) had not come at the moment the data speak from "
             f"({_moment(known_on, window)}).",
-            "Ask about a time that has passed. If it has, check --timezone and --known-on.",
+            "Ask about a time that has passed. If it has, check `timezone=` and `known_on=`.",
         )
     if known_on < window.end and not so_far:
         raise BadQuestion(
             f"The time asked about ({window.text}) was not over at the moment the data speak from "
             f"({_moment(known_on, window)}).",
             "Wait until it is over; or ask about the part that has passed, up to that moment; or give "
-            "--so-far, and every statement says that the time was not over.",
+            "`so_far=True`, and every statement says that the time was not over.",
         )
     if known_on >= window.end and so_far:
         raise BadQuestion(
             f"The time asked about ({window.text}) was over at the moment the data speak from "
-            f"({_moment(known_on, window)}), so --so-far would not be true.",
-            "Leave --so-far out.",
+            f"({_moment(known_on, window)}), so `so_far=True` would not be true.",
+            "Leave `so_far=True` out.",
         )
 
 
@@ -198,11 +198,11 @@ def _moment(moment: datetime, window: Window) -> str:
 
 def _thresholds(places: Places, terms: Terms) -> Whole:
     if terms.at_most is not None:
-        return np.full(len(places), exact.whole(terms.at_most, "--at-most"), dtype=np.int64)
+        return np.full(len(places), exact.whole(terms.at_most, "`at_most=`"), dtype=np.int64)
     if places.at_most is None:
         raise BadQuestion(
             "Nothing says how many visitors to ask about.",
-            "Give --at-most, or a column `at_most` in the places file with a number for every place.",
+            "Give `at_most=`, or a column `at_most` in the places file with a number for every place.",
         )
     return places.at_most
 
@@ -214,7 +214,7 @@ def _people(terms: Terms) -> int | None:
     if terms.max_alarms is not None or terms.decision:
         raise BadQuestion(
             "A declared number of people changes nothing in an answer of this kind.",
-            "Leave --people out with --max-alarms and with --decision.",
+            "Leave `people=` out with `max_alarms=` and with `decision=True`.",
         )
     return number
 
@@ -223,24 +223,25 @@ def _error_rates(terms: Terms, limits: Whole) -> tuple[Fraction | None, Fraction
     if terms.at_least is None:
         if terms.alpha is not None or terms.publish_at_least:
             raise BadQuestion(
-                "--alpha and --publish-at-least belong to --at-least, which was not given.",
-                'Give --at-least too, or leave them out: "at most" is never wrong and needs no error rate.',
+                "`alpha=` and `publish_at_least=True` belong to `at_least=`, which was not given.",
+                'Give `at_least=` too, or leave them out: "at most" is never wrong and needs no error rate.',
             )
         return None, None
     if terms.max_alarms is not None or terms.decision:
         raise BadQuestion(
-            "--at-least needs a noisy count of every place, which --max-alarms and --decision do not give.",
-            "Ask without --at-least, or with --max-places-per-person.",
+            "`at_least=` needs a noisy count of every place, which `max_alarms=` and `decision=True` do "
+            "not give.",
+            "Ask without `at_least=`, or with `max_places_per_person=`.",
         )
-    if exact.whole(terms.at_least, "--at-least", least=1) <= int(limits.max()):
+    if exact.whole(terms.at_least, "`at_least=`", least=1) <= int(limits.max()):
         raise BadQuestion(
-            f"--at-least {terms.at_least} and at most {int(limits.max())} can both be true of one place.",
-            "Give --at-least a number above every --at-most.",
+            f"`at_least={terms.at_least}` and at most {int(limits.max())} can both be true of one place.",
+            "Give `at_least=` a number above every `at_most=`.",
         )
     if terms.alpha is None or (alpha := exact.alpha(terms.alpha)) == 0:
         raise BadQuestion(
             '"At least" is never certain, and no error rate above 0 was given for it.',
-            "Give --alpha, for example 0.001: the probability with which it may be wrong.",
+            "Give `alpha=`, for example 0.001: the probability with which it may be wrong.",
         )
     return alpha, alpha / limits.size if terms.publish_at_least else alpha
 
@@ -248,15 +249,15 @@ def _error_rates(terms: Terms, limits: Whole) -> tuple[Fraction | None, Fraction
 def _kappa(window: Window, terms: Terms) -> int | None:
     """The most places one person can be counted at: 1 at an instant, by construction, and checked."""
     if terms.max_places_per_person is not None:
-        return exact.whole(terms.max_places_per_person, "--max-places-per-person", least=1)
+        return exact.whole(terms.max_places_per_person, "`max_places_per_person=`", least=1)
     if window.instant:
         return 1
     if terms.max_alarms is not None:
         return None
     raise BadQuestion(
         "Over an interval one person can be at many places, and nothing says at how many.",
-        "Ask about an instant; or with --max-alarms C, which needs no such limit; or of a dataset that was "
-        "made with --max-places-per-person K (a person at more places stops the release).",
+        "Ask about an instant; or with `max_alarms=C`, which needs no such limit; or of a dataset that was "
+        "made with `max_places_per_person=K` (a person at more places stops the release).",
     )
 
 
@@ -265,8 +266,8 @@ def _order(terms: Terms, places: Places) -> Order | None:
         return read_order(terms.order, places)
     if terms.order is not None:
         raise BadQuestion(
-            "--order belongs to --max-alarms: otherwise every place is asked, and order says nothing.",
-            "Leave --order out, or give --max-alarms.",
+            "`order=` belongs to `max_alarms=`: otherwise every place is asked, and order says nothing.",
+            "Leave `order=` out, or give `max_alarms=`.",
         )
     return None
 
@@ -278,19 +279,19 @@ def _design(
     if terms.guarantee == DP:
         return _ordinary(terms, budget, delta, kappa, people, error)
     if terms.guarantee != ADP:
-        raise BadQuestion(f'There is no guarantee "{terms.guarantee}".', "Give --guarantee adp or dp.")
+        raise BadQuestion(f'There is no guarantee "{terms.guarantee}".', 'Give `guarantee="adp"` or "dp".')
     if delta or terms.decision:
         raise BadQuestion(
-            "--delta and --decision belong to ordinary differential privacy.",
-            "Leave them out, or ask for it with --guarantee dp.",
+            "`delta=` and `decision=True` belong to ordinary differential privacy.",
+            'Leave them out, or ask for it with `guarantee="dp"`.',
         )
     if terms.max_alarms is not None:
-        alarms = exact.whole(terms.max_alarms, "--max-alarms", least=1)
+        alarms = exact.whole(terms.max_alarms, "`max_alarms=`", least=1)
         price = alarms if kappa is None else min(alarms, kappa)
         return InTurn(
             mechanism=SAGeo(epsilon_each=budget / price, alarms=alarms, max_conditions=kappa, policy=policy)
         )
-    assert kappa is not None, "only --max-alarms goes without a limit"
+    assert kappa is not None, "only sparse answers go without a limit"
     return Counted(
         mechanism=AGeo(epsilon=budget, sensitivity=kappa, policy=policy, people=people), at_least=error
     )
@@ -307,12 +308,12 @@ def _ordinary(
     if terms.max_alarms is not None or kappa is None:
         raise BadQuestion(
             "Sparse answers are never wrong under the asymmetric definition only.",
-            "Leave --guarantee dp out, or ask about an instant or with --max-places-per-person instead.",
+            'Leave `guarantee="dp"` out, or ask about an instant or with `max_places_per_person=` instead.',
         )
     if not delta:
         raise BadNumber(
             "Under ordinary differential privacy with delta = 0 no answer is ever certain.",
-            "Give --delta above 0, for example 1e-6, or leave --guarantee dp out.",
+            'Give `delta=` above 0, for example 1e-6, or leave `guarantee="dp"` out.',
         )
     each, slack = budget / kappa, delta / kappa
     if terms.decision:

@@ -112,7 +112,7 @@ def create_key(path: Path | str, *, passphrase: str | None = None, now: datetime
     if path.exists():
         raise CannotWrite(
             f'A key exists already at "{path}".',
-            "Use `safeside key rotate` to replace it, or choose another name.",
+            "Use `safeside.rotate_key(...)` to replace it, or choose another name.",
         )
     if passphrase == "":
         raise BadSignature("The passphrase is empty.", "Give one, or make a key without a passphrase.")
@@ -122,7 +122,7 @@ def create_key(path: Path | str, *, passphrase: str | None = None, now: datetime
     return key.public
 
 
-def rotate(path: Path | str, *, ask: Ask | None = None, now: datetime | None = None) -> PublicKey:
+def rotate_key(path: Path | str, *, ask: Ask | None = None, now: datetime | None = None) -> PublicKey:
     """Replace the private key, under the same passphrase; the keyring keeps every public key."""
     path = Path(path)
     _, passphrase = _unlocked(path, ask)
@@ -170,13 +170,13 @@ def _unlocked(path: Path, ask: Ask | None) -> tuple[PrivateKey, str | None]:
         path,
         BadSignature(
             f'There is no key at "{path}".',
-            "Make one with `safeside key create`, or give the path of yours with --key.",
+            "Make one with `safeside.create_key(...)`, or give the path of yours with `key=`.",
         ),
     )
     if path.stat().st_mode & _OTHERS:
         raise BadSignature(
             f'The private key "{path}" can be read by others than its owner.',
-            f"Run `chmod 600 {path}`; if others may have copied it, run `safeside key rotate` as well.",
+            f"Run `chmod 600 {path}`; if others may have copied it, run `safeside.rotate_key(...)` as well.",
         )
     locked = _LOCKED in data
     passphrase = _passphrase(path, ask) if locked else None
@@ -193,7 +193,7 @@ def _unlocked(path: Path, ask: Ask | None) -> tuple[PrivateKey, str | None]:
     if not isinstance(key, Ed25519PrivateKey):
         raise BadSignature(
             f'"{path}" is not an Ed25519 private key.',
-            "Give the private key that `safeside key create` made (the file without .pub or .keyring).",
+            "Give the private key that `safeside.create_key(...)` made (the file without .pub or .keyring).",
         )
     return PrivateKey(_key=key), passphrase
 
@@ -233,6 +233,6 @@ def load_public(path: Path | str) -> tuple[PublicKey, ...]:
     if not keys:
         raise BadSignature(
             f'"{path}" holds no Ed25519 public key.',
-            "Give the .pub or .keyring file that `safeside key create` made.",
+            "Give the .pub or .keyring file that `safeside.create_key(...)` made.",
         )
     return tuple(keys)

@@ -34,7 +34,7 @@ def verify(
         raise BadRelease(
             f'"{release.directory}" is a simulation, not a release: it was charged to no ledger and promises '
             "nothing.",
-            "Use `safeside publish` to make a release.",
+            "Use `safeside.publish(...)` to make a release.",
         )
     signature = check_signature(release.directory, manifest.FILE, keys)
     if signature.sha256 != release.digest:

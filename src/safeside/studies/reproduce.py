@@ -56,7 +56,7 @@ def reproduce(
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise CannotWrite(
-            f"The directory {out} cannot be made: {error.strerror}.", "Choose another directory with --out."
+            f"The directory {out} cannot be made: {error.strerror}.", "Choose another directory with `out=`."
         ) from error
     progress(None, "Making the city" if peopleflow is None else "Reading Peopleflow")
     data = _city() if peopleflow is None else read_peopleflow(peopleflow)

@@ -121,7 +121,8 @@ def _refuse_h3(texts: pl.Series, numbers: pl.Series) -> None:
     if any(cells.issuperset(h3.grid_disk(cell, 1)) for cell in cells):
         raise NoRoom(
             "The places are H3 cells that close around each other and cover an area.",
-            "List public venues instead, and find their visitors by the cells around them (--h3).",
+            "List public venues instead, and find their visitors by the cells around them "
+            "(`h3_resolution=`).",
         )
 
 

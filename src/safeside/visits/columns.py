@@ -63,7 +63,7 @@ def no_column(role: str, column: str, available: Collection[str]) -> BadQuestion
     hint = did_you_mean(column, available, _ALSO_CALLED.get(role, ()))
     return BadQuestion(
         f"There is no column {wanted}. There are: {', '.join(available)}.",
-        f"Map it to a column (--columns {role}=COLUMN).{hint}",
+        f'Map it to a column (`columns={{"{role}": "COLUMN"}}`).{hint}',
     )
 
 
@@ -81,7 +81,7 @@ def read_columns(columns: Mapping[str, str] | str) -> dict[str, str]:
         if any(not sign or not role.strip() for role, sign, _ in pairs):
             raise BadQuestion(
                 "The columns are not written as ROLE=COLUMN.",
-                "Write --columns person=patient_id,time=seen_at.",
+                'Write `columns={"person": "patient_id", "time": "seen_at"}`.',
             )
         columns = {role.strip(): column.strip() for role, _, column in pairs}
     for role in columns:

@@ -174,7 +174,7 @@ def no_rows() -> Finding:
     return Finding(
         doubt=Doubt.NO_ROWS,
         reason="the dataframe has no rows",
-        do="Look at how it was made, or declare that there are no rows (--expect-rows 0).",
+        do="Look at how it was made, or declare that there are no rows (`Manifest(rows=0)`).",
     )
 
 
@@ -192,7 +192,7 @@ def require_answerable(source: Source, places: Places, window: Window) -> None:
     if window.instant and source.roles.when is When.SIGHTINGS and source.declared.held == timedelta(0):
         raise BadQuestion(
             "Where a person is at an instant cannot be told from sightings that hold for no time.",
-            "Declare how long a sighting holds (--hold 15min), or ask about an interval.",
+            'Declare how long a sighting holds (`hold="15min"`), or ask about an interval.',
         )
 
 
@@ -203,13 +203,13 @@ def too_many(most: int | None, limit: int | None, source: Source, window: Window
         reason = "someone is at two places at the instant asked about"
         do = (
             "Correct overlapping stays. Where places overlap, so that one can be at several, the dataset has "
-            "to be made with --max-places-per-person."
+            "to be made with `max_places_per_person=`."
         )
         if source.roles.when is When.DATES:
-            do = "A date is the whole day: ask about days, with --max-alarms."
+            do = "A date is the whole day: ask about days, with `max_alarms=`."
         return [Finding(doubt=Doubt.TWO_PLACES, reason=reason, do=do)]
     reason = f"someone visited more places than the declared {limit}"
-    do = "Correct rows that are wrong. Sparse answers (--max-alarms) need no such number."
+    do = "Correct rows that are wrong. Sparse answers (`max_alarms=`) need no such number."
     return [Finding(doubt=Doubt.TOO_MANY_PLACES, reason=reason, do=do)]
 
 

@@ -294,9 +294,9 @@ _DO: Final = {
     Doubt.BLANK_LINE: "Delete blank lines, or export the file again.",
     Doubt.LINE_ENDS: "Save the file with ordinary line ends (LF or CRLF).",
     Doubt.QUOTES: "Export the file again with every quote inside a field doubled; or, if no field is written"
-    " in quotes, say so (--no-quotes).",
+    " in quotes, say so (`no_quotes=True`).",
     Doubt.LINE_BREAK: "Take the line breaks out of the fields; or, if they belong there, declare how many"
-    " rows there are in all files, from where they were exported (--expect-rows).",
+    " rows there are in all files, from where they were exported (`Manifest(rows=)`).",
     Doubt.FIELDS: "Export the file again; a short last line means that it was cut off.",
 }
 

@@ -39,8 +39,8 @@ _PARTS: Final = {"Y": r"\d{4}", "m": r"\d{2}", "d": r"\d{2}", "H": r"\d{2}"}
 _FOLDER: Final = "folder"
 _TOKEN: Final = re.compile(r"%(.)|(\*)")
 _DECLARE: Final = (
-    "--covers A/B, or covers in safeside.toml, or a file covers.toml beside the visits; where there is one "
-    "file a day, named by its date, once: --covers 'visits-%Y-%m-%d.csv'"
+    '`covers="A/B"`, or covers in safeside.toml, or a file covers.toml beside the visits; where there is one '
+    'file a day, named by its date, once: `covers="visits-%Y-%m-%d.csv"`'
 )
 
 Span = tuple[datetime, datetime]
@@ -93,14 +93,14 @@ def coverage(
 
 def _less(needed: Needed, source: Source, until: datetime | None) -> Finding:
     moment = (
-        "" if until is None else " If the time was not over at the export, give its moment as --known-on."
+        "" if until is None else " If the time was not over at the export, give its moment as `known_on=`."
     )
     return Finding(
         doubt=Doubt.COVERAGE,
         reason=f"the visits must cover {needed.text(source.declared.timezone)} for this question, and are "
         "declared to cover less",
-        do="Ask about a time that the export covers, or export again; or correct what is declared (--covers, "
-        f"covers in safeside.toml, or covers.toml beside the visits).{moment}",
+        do="Ask about a time that the export covers, or export again; or correct what is declared "
+        f"(`covers=`, covers in safeside.toml, or covers.toml beside the visits).{moment}",
     )
 
 
@@ -160,7 +160,7 @@ def _spans(text: str, paths: tuple[Path, ...], declared: VisitFormat) -> list[li
         if window.instant:
             raise BadQuestion(
                 "What the visits cover is declared as one moment.",
-                "Declare an interval or a date: --covers 2024-03-01/2024-03-08.",
+                'Declare an interval or a date: `covers="2024-03-01/2024-03-08"`.',
             )
         return [[(window.start, window.end)]]
     pattern = _pattern(text)
@@ -169,7 +169,7 @@ def _spans(text: str, paths: tuple[Path, ...], declared: VisitFormat) -> list[li
         raise BadQuestion(
             "What the visits cover is declared by the names of files, and "
             + ("there are none." if zone is not None else "no time zone is declared for the dates in them."),
-            "Declare an interval (--covers A/B) for a dataframe; and the zone of the dates (--timezone).",
+            'Declare an interval (`covers="A/B"`) for a dataframe; and the zone of the dates (`timezone=`).',
         )
     folders: dict[tuple[str, ...], list[Span]] = {}
     for path in paths:
@@ -187,7 +187,7 @@ def _pattern(text: str) -> re.Pattern[str]:
         raise BadQuestion(
             "The names of files do not tell a date.",
             "Write them with %Y, %m and %d (and %H for hours), each once, and * for what differs: "
-            "--covers 'visits-%Y-%m-%d-*.csv'.",
+            '`covers="visits-%Y-%m-%d-*.csv"`.',
         )
     written, at = "", 0
     folders = text[: text.index("%")].rpartition("/")[0]
@@ -219,7 +219,7 @@ def _named(path: Path, pattern: re.Pattern[str], declared: VisitFormat) -> tuple
         return folder, (local_midnight(day, zone), local_midnight(day + timedelta(days=1), zone))
     except (ValueError, OverflowError):
         raise BadFile(
-            f"The name of {path.name} is not as it was declared to be, or tells no date (--covers).",
+            f"The name of {path.name} is not as it was declared to be, or tells no date (`covers=`).",
             "Give only files that are named so, or declare what they cover as an interval A/B.",
         ) from None
 

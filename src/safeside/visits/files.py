@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import shlex
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -64,7 +63,8 @@ def short_key(key: bytes) -> bytes:
     """A key as BLAKE2 takes it."""
     if len(key) < 16:
         raise BadQuestion(
-            "The key is shorter than 16 bytes.", "Make one with `safeside key`, and keep it secret."
+            "The key is shorter than 16 bytes.",
+            "Make one of 32 random bytes (`os.urandom(32)`), and keep it secret.",
         )
     return key if len(key) <= 64 else hashlib.blake2b(key).digest()
 
@@ -261,10 +261,10 @@ def _require_header(file: TextFile, first: TextFile, separator: str) -> None:
     if len(file.columns) == 1:
         other = [mark for mark in ";\t|," if mark != separator and mark in file.columns[0]]
         if other:
-            name = "tab" if other[0] == "\t" else shlex.quote(other[0])
+            name = "tab" if other[0] == "\t" else other[0]
             raise BadFile(
                 f"{file.path.name} has one column when split at {separator}.",
-                f"Declare the separator (--separator {name}).",
+                f'Declare the separator (`separator="{name}"`).',
             )
 
 
@@ -354,7 +354,7 @@ def _cut_off(file: TextFile) -> Finding:
         doubt=Doubt.CUT_OFF,
         column="" if file.closed or not file.columns else file.columns[-1],
         reason=f"the last line of {file.path.name} does not end, so the file may have been cut off",
-        do="Export it again, or, if it is whole, declare the number of rows in all files (--expect-rows)."
+        do="Export it again, or, if it is whole, declare the number of rows in all files (`Manifest(rows=)`)."
         if file.closed
         else END_IT,
     )
@@ -376,5 +376,5 @@ def _no_rows(path: Path) -> Finding:
         doubt=Doubt.NO_ROWS,
         reason=f"{path.name} has no rows",
         do="Export the file again, leave it out, or declare how many rows there are in all files"
-        " (--expect-rows).",
+        " (`Manifest(rows=)`).",
     )

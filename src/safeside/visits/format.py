@@ -142,8 +142,8 @@ class VisitFormat:
             raise NoRoom(
                 f"H3 cells of resolution {self.h3_resolution} with rings around them ({self.h3_rings}) are no"
                 " venues.",
-                "Declare a resolution from 9 to 15 (--h3 11); rings: 2 at most around cells of resolution 9,"
-                " 8 of 10, 10 of smaller ones, and none of 8.",
+                "Declare a resolution from 9 to 15 (`h3_resolution=11`); rings: 2 at most around cells of "
+                "resolution 9, 8 of 10, 10 of smaller ones, and none of 8.",
             )
 
     @property
@@ -276,8 +276,9 @@ def _when(found: Mapping[str, str], declared: VisitFormat, available: Collection
     if len(forms) > 1:
         raise BadQuestion(
             f"The visits could be read as {' or as '.join(sorted(forms))}.",
-            "Say which columns tell the time: start and end, or time, or date (--columns time=COLUMN); or,"
-            " where one is the date and one the time of day, both together (--columns time=DATE+TIME).",
+            "Say which columns tell the time: start and end, or time, or date "
+            '(`columns={"time": "COLUMN"}`); or, where one is the date and one the time of day, both '
+            'together (`columns={"time": "DATE+TIME"}`).',
         )
     if not forms and any(A_VALUE.match(name) for name in available):
         raise no_names()
@@ -286,7 +287,7 @@ def _when(found: Mapping[str, str], declared: VisitFormat, available: Collection
     if not forms:
         raise BadQuestion(
             f"No column tells the time. There are: {', '.join(available)}.",
-            "Map start and end, or time, or date to columns (--columns time=COLUMN).",
+            'Map start and end, or time, or date to columns (`columns={"time": "COLUMN"}`).',
         )
     (form,) = forms
     for role in _WHEN_ROLES[form]:
@@ -295,7 +296,7 @@ def _when(found: Mapping[str, str], declared: VisitFormat, available: Collection
     if form is When.SIGHTINGS and declared.hold is None and declared.at_least is None:
         raise BadQuestion(
             "Sightings tell when a person was seen, not how long they stayed.",
-            "Declare how long a sighting holds (--hold 15min), or map start and end.",
+            'Declare how long a sighting holds (`hold="15min"`), or map start and end.',
         )
     if form is not When.SIGHTINGS and declared.hold is not None:
         raise BadQuestion(
@@ -318,14 +319,16 @@ def _where(found: Mapping[str, str], declared: VisitFormat, available: Collectio
         return Where.COORDINATES
     if declared.at_least is not None:
         raise BadQuestion(
-            "Stays are detected from coordinates.", "Declare a radius (--radius 50) or H3 cells (--h3 11)."
+            "Stays are detected from coordinates.",
+            "Declare a radius (`radius=50`) or H3 cells (`h3_resolution=11`).",
         )
     if "place" in found:
         return Where.PLACES
     if "latitude" in found and "longitude" in found:
         raise BadQuestion(
             "The visits have coordinates and no place.",
-            "Declare how coordinates become places: a radius in metres (--radius 50) or H3 cells (--h3 11).",
+            "Declare how coordinates become places: a radius in metres (`radius=50`) or H3 cells "
+            "(`h3_resolution=11`).",
         )
     raise no_column("place", "place", available)
 
@@ -336,6 +339,6 @@ def _share(text: str) -> Fraction:
     if not 0 <= share <= 1:
         raise BadQuestion(
             "The share of rows that may be left out is not written in per cent.",
-            "Write it as 60% (--expect-unlisted 60%).",
+            'Write it as 60% (`Manifest(unlisted="60%")`).',
         )
     return share

@@ -66,7 +66,7 @@ class LeftOut:
             share = -(-100 * self.rows // self.of_rows)
             do = (
                 "If these are homes and other places that are not asked about, declare how much of the rows "
-                f"may be left out (--expect-unlisted {share}%); otherwise write places as the list does."
+                f'may be left out (`Manifest(unlisted="{share}%")`); otherwise write places as the list does.'
             )
         if self.resembling:
             do = "Write places as the list does, and look again."

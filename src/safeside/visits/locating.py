@@ -105,7 +105,8 @@ def _mixed_zeros(source: Source, asked: pl.DataFrame, progress: Progress) -> lis
             column=source.roles.columns["person"],
             first=find_rows(source, number & (length < longest), progress),
             reason="identifiers with leading zeros, and shorter numbers that may have lost theirs",
-            do="Export identifiers as text from the original, or declare that they are right (--trust-ids).",
+            do="Export identifiers as text from the original, or declare that they are right "
+            "(`trust_ids=True`).",
         )
     ]
 
@@ -121,13 +122,15 @@ def no_places(source: Source, unknown: Iterable[str], progress: Progress) -> lis
             Doubt.NOT_AN_ID,
             Fault.PLACEHOLDER,
             "a word or a number for a missing value instead of a place",
-            "Give every row the identifier of a place, or declare that these are places (--trust-places).",
+            "Give every row the identifier of a place, or declare that these are places "
+            "(`trust_places=True`).",
         ),
         (
             Doubt.ROUNDED_ID,
             Fault.ROUNDED,
             "places in scientific notation or with decimals, as if rounded",
-            "Export the places as text from the original, or declare that they are right (--trust-places).",
+            "Export the places as text from the original, or declare that they are right "
+            "(`trust_places=True`).",
         ),
     ):
         names = [name for name in faults if faults[name] is kind]
@@ -154,7 +157,8 @@ def unknown_places(source: Source, places: Places, unknown: Iterable[str], progr
         column=source.roles.columns["place"],
         first=first,
         reason=f"{len(names):,} {are} visited and not listed{hint}",
-        do="List every place that may be visited, or leave visits to others out (--exclude-unknown-places).",
+        do="List every place that may be visited, or leave visits to others out "
+        "(`exclude_unknown_places=True`).",
     )
 
 
@@ -174,6 +178,6 @@ def look_listed(source: Source, places: int) -> list[Finding]:
             doubt=Doubt.UNKNOWN_PLACE,
             column=source.roles.columns["place"],
             reason=f"{amount(places, 'place looks', 'places look')} like a listed place {_WRITTEN}",
-            do="Write them as the list does, or declare that they are other places (--trust-places).",
+            do="Write them as the list does, or declare that they are other places (`trust_places=True`).",
         )
     ]

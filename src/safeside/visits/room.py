@@ -168,7 +168,7 @@ def _refuse_lattice(latitude: Floats, longitude: Floats) -> None:
         return
     raise NoRoom(
         "The places lie on a lattice of points that close around each other, as cells that cover an area do.",
-        "List public venues instead, and find their visitors by a radius around them (--radius).",
+        "List public venues instead, and find their visitors by a radius around them (`radius=`).",
     )
 
 

@@ -26,9 +26,9 @@ from safeside.visits.texttimes import NAIVE_LOOK, text_of
 from safeside.visits.window import Window
 
 _TRUST: Final = (
-    "Correct the rows or the mapping, or declare that they are right as they are (--trust-coordinates)."
+    "Correct the rows or the mapping, or declare that they are right as they are (`trust_coordinates=True`)."
 )
-_REAL: Final = "or declare that they are right as they are (--trust-times)."
+_REAL: Final = "or declare that they are right as they are (`trust_times=True`)."
 _BOX_MARGIN: Final = 2.0
 """Degrees around the listed places within which a fix is not suspected of being swapped."""
 
@@ -135,7 +135,7 @@ def _person(source: Source) -> Iterator[RowCheck]:
             wrong=rounded(person),
             reason="identifiers in scientific notation or with decimals, as if rounded",
             do="Export the identifiers as text from the original, or declare that they are right"
-            " (--trust-ids).",
+            " (`trust_ids=True`).",
         )
     word = placeholder(person, dtype)
     if word is None:
@@ -145,7 +145,8 @@ def _person(source: Source) -> Iterator[RowCheck]:
         role="person",
         wrong=word,
         reason="a word or a number for a missing value instead of an identifier",
-        do="Give every row the identifier of a person, or declare that these are identifiers (--trust-ids).",
+        do="Give every row the identifier of a person, or declare that these are identifiers "
+        "(`trust_ids=True`).",
         # Text is looked at later, once each has come down to one row for each of their places.
         in_window=None if source.text_persons else word,
     )
@@ -194,7 +195,7 @@ def _when(source: Source, window: Window | None, *, closely: bool) -> Iterator[R
                 role=role,
                 wrong=mistaken,
                 reason="a time in 1970, as numbers become whose unit was mistaken",
-                do=f"Check the unit (--time-format epoch-s), {_REAL}",
+                do=f'Check the unit (`time_format="epoch-s"`), {_REAL}',
                 everywhere=mistaken,
             )
         moments = () if window is None else (window.start, window.end)
@@ -254,7 +255,7 @@ def _text_times(source: Source, role: str) -> Iterator[RowCheck]:
         role=role,
         wrong=unread,
         reason=f"a time that cannot be read {as_said}",
-        do="Correct the rows, or declare the format of the column (--time-format).",
+        do="Correct the rows, or declare the format of the column (`time_format=`).",
     )
 
 
@@ -269,7 +270,7 @@ def _state(source: Source) -> RowCheck | None:
         wrong=wrong,
         reason=f"a state other than {' and '.join(known)}",
         do="Declare every state that means staying or moving; or, if the column is something else, that there"
-        " is none (--columns state=).",
+        ' is none (`columns={"state": ""}`).',
         everywhere=wrong,
     )
 

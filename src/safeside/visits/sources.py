@@ -112,7 +112,7 @@ def _require_known_clock(opened: Opened, roles: Roles, declared: VisitFormat) ->
         raise BadQuestion(
             f"The times in column {old[0]} are of an old kind (INT96), which Spark writes in UTC and others"
             " on a clock that nobody can tell.",
-            "Declare --timezone UTC if Spark wrote the files; otherwise write them again with zoned times.",
+            'Declare `timezone="UTC"` if Spark wrote the files; otherwise write them again with zoned times.',
         )
 
 
@@ -175,7 +175,7 @@ def _local(column: str, declared: VisitFormat) -> Any:
     if local is None:
         raise BadQuestion(
             f"The times in column {column} have no zone, and none is declared.",
-            "Declare the zone whose clock they show (--timezone Asia/Tokyo).",
+            'Declare the zone whose clock they show (`timezone="Asia/Tokyo"`).',
         )
     return local
 

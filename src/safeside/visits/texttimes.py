@@ -152,7 +152,7 @@ def _time_format(column: str, sample: str | None, declared: VisitFormat) -> str:
     if sample is not None and shape is None:
         raise BadQuestion(
             f"The times in column {column} are not written as ISO 8601.",
-            "Declare their format (--time-format '%d/%m/%Y %H:%M'), or map a column of dates as date.",
+            'Declare their format (`time_format="%d/%m/%Y %H:%M"`), or map a column of dates as date.',
         )
     if shape is None:
         return "%Y-%m-%dT%H:%M:%S%.f%#z"
@@ -172,14 +172,14 @@ def _declared_format(layout: str, clock: str | None) -> str:
     if "%Z" in layout:
         raise BadQuestion(
             "Names of zones such as CST mean several zones.",
-            "Write the offset (%z) into the data, or declare --timezone.",
+            "Write the offset (%z) into the data, or declare `timezone=`.",
         )
     # A zone among the format's own letters is matched and forgotten: the hours would move by the offset.
     zones = {zone.strip() for zone in _WRITTEN_ZONE.findall(_DIRECTIVE.sub(" ", layout))}
     if zones and not zones <= _names_of(clock):
         raise BadQuestion(
             f"The time format {layout!r} has a zone in it, which would be read as mere letters.",
-            "Write %z in place of Z or an offset; or declare the zone that it names (--timezone UTC).",
+            'Write %z in place of Z or an offset; or declare the zone that it names (`timezone="UTC"`).',
         )
     for written, meant in ((".%f", "%.f"), ("%f", "%6f"), ("%#z", "%z"), ("%:z", "%z"), ("%z", "%#z")):
         layout = layout.replace(written, meant)
@@ -211,7 +211,7 @@ def only_numbers(column: str) -> BadQuestion:
     """What is said of times that are numbers of nobody knows what."""
     return BadQuestion(
         f"The times in column {column} are numbers.",
-        "Say what they count: --time-format epoch-s, epoch-ms, epoch-us or epoch-ns.",
+        'Say what they count: `time_format="epoch-s"`, "epoch-ms", "epoch-us" or "epoch-ns".',
     )
 
 
@@ -226,6 +226,6 @@ def _date_format(column: str, sample: str | None, declared: VisitFormat) -> str:
     if sample is not None and not _ISO_DATE.fullmatch(sample):
         raise BadQuestion(
             f"The dates in column {column} are not written as 2024-03-01.",
-            "Declare their format (--time-format '%d/%m/%Y'), or map a column with hours as time.",
+            'Declare their format (`time_format="%d/%m/%Y"`), or map a column with hours as time.',
         )
     return "%Y-%m-%d"

@@ -169,7 +169,7 @@ def _localise(read: datetime, text: str, zone: tzinfo | None) -> datetime:
     if zone is None:
         raise BadQuestion(
             f"The time {text!r} has no zone.",
-            "Add an offset (2024-03-01T18:00+09:00) or declare the zone (--timezone Asia/Tokyo).",
+            'Add an offset (2024-03-01T18:00+09:00) or declare the zone (`timezone="Asia/Tokyo"`).',
         )
     early, late = (read.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1))
     if early != late:

@@ -78,7 +78,8 @@ def _all_or_none(files: CityFiles, overwrite: bool) -> Iterator[tuple[Path, ...]
     for path in finals:
         if path.exists() and not overwrite:
             raise CannotWrite(
-                f"{path} exists already.", "Choose another directory, or add --overwrite to replace the city."
+                f"{path} exists already.",
+                "Choose another directory, or add `overwrite=True` to replace the city.",
             )
     partial = tuple(path.with_suffix(".partial") for path in finals)
     try:
