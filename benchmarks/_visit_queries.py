@@ -108,7 +108,7 @@ def numpy_queries(path: Path, start: datetime, end: datetime) -> dict[str, tuple
 
 def _time_digests_apart() -> None:
     """Note apart what counting spends on the digest of its files."""
-    from safeside.visits import files
+    from safeside.visits.read import files
 
     real = files._feed
 

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from soak._fuzz_rows import FORMS, SPARK, Case, Row, as_csv, changed, on_spark, some_rows
 from tests.visits.making import AROUND, ENGINES, EVER, PLACES
-from tests.visits.test_footer import by_converted_type
+from tests.visits.read.test_parquet import by_converted_type
 
 from safeside.visits import Manifest, VisitFormat
 

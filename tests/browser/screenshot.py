@@ -26,7 +26,7 @@ from safeside.releases import map_page
 from safeside.releases.question import Terms
 from safeside.releases.simulate import simulate
 from safeside.studies.city.geography import _LINES, _RING, _stations, degrees
-from safeside.visits.places import read_places
+from safeside.visits import read_places
 
 WHEN = "2013-12-22T18:00"
 ZONE = "Asia/Tokyo"

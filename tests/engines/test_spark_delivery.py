@@ -19,7 +19,7 @@ from tests.visits.plain import Stay
 from safeside.errors import BadFile
 from safeside.progress import quiet
 from safeside.visits import read_places
-from safeside.visits import spark as delivery
+from safeside.visits.read import spark as delivery
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -9,11 +9,11 @@ import pytest
 from pyspark.sql import functions
 from tests.spark import Cluster
 from tests.visits.making import DAY, count_visits, places
-from tests.visits.test_ids import BYTES, FINE, MERGED, NOBODY, stays
+from tests.visits.read.test_identifiers import BYTES, FINE, MERGED, NOBODY, stays
 
 from safeside.errors import BadFile
 from safeside.visits import VisitFormat
-from safeside.visits.ids import (
+from safeside.visits.read.identifiers import (
     Fault,
     bytes_as_text,
     fault,

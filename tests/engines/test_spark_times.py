@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.spark import Cluster
 from tests.visits.making import count_visits
-from tests.visits.test_real_times import BERLIN, HALF, NIGHT, NOON, PLACES, bar, floats
+from tests.visits.times.test_real_times import BERLIN, HALF, NIGHT, NOON, PLACES, bar, floats
 
 from safeside.errors import BadFile
 from safeside.visits import VisitFormat, Window

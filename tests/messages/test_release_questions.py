@@ -15,8 +15,7 @@ from safeside.errors import SafesideError
 from safeside.releases.basemap import read_basemap
 from safeside.releases.question import Terms, ask
 from safeside.releases.simulate import simulate
-from safeside.visits.places import Places, read_places
-from safeside.visits.window import Window
+from safeside.visits import Places, Window, read_places
 
 QUESTIONS: dict[str, tuple[dict[str, Any], str, str, str]] = {
     "policy": ({"policy": "visited"}, INSTANT, "Only one policy", "Leave `policy=` out"),

@@ -27,8 +27,8 @@ import safeside.visits
 from safeside.errors import BadFile, MissingExtra, SafesideError
 from safeside.progress import quiet
 from safeside.visits import VisitFormat, Window, read_places
-from safeside.visits.sources import open_paths, open_visits
-from safeside.visits.tally import require_all_rows
+from safeside.visits.count.scan import require_all_rows
+from safeside.visits.read.source import open_paths, open_visits
 
 SAID = {
     f"{part.__name__.rpartition('_')[2]}: {name}": case
@@ -201,7 +201,7 @@ def constants(node: ast.AST) -> Iterator[str]:
 
 
 def messages_in_the_source() -> Iterator[str]:
-    for path in Path(safeside.visits.__file__).parent.glob("*.py"):
+    for path in Path(safeside.visits.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ERRORS:
                 yield from (text for part in [*node.args, *node.keywords] for text in constants(part))

@@ -13,7 +13,7 @@ from tests.visits.plain import Stay
 
 from safeside.errors import BadFile, BadQuestion
 from safeside.visits import Manifest, read_places
-from safeside.visits.sources import lost_again
+from safeside.visits.read.source import lost_again
 
 
 def dangling(folder: Path) -> object:

@@ -10,7 +10,7 @@ from tests.visits.making import DAY, count_visits, places, table
 
 from safeside.errors import BadFile, BadQuestion
 from safeside.visits import Manifest, StayRule, VisitFormat, read_places
-from safeside.visits.spark import gather
+from safeside.visits.read.spark import gather
 
 SAID: Said = {
     # Dataframes

@@ -16,10 +16,14 @@ _VERIFIED: Final = (
     "tests/releases/test_verify.py::test_one_changed_byte_in_any_file_is_found",
     "tests/releases/test_verify.py::test_a_state_that_does_not_follow_is_found_even_when_signed",
 )
-_SAID: Final = ("tests/visits/test_counting.py::test_what_the_answer_must_say",)
-_STAYS: Final = ("tests/visits/test_stays.py::test_short_stays_are_left_out_and_the_answer_says_so",)
-_COORDINATES: Final = ("tests/visits/test_geography.py::test_a_fix_counts_at_every_place_it_may_be_at",)
-_LISTED: Final = ("tests/visits/test_counting.py::test_every_listed_place_is_answered_and_none_other",)
+_SAID: Final = ("tests/visits/count/test_people.py::test_what_the_answer_must_say",)
+_STAYS: Final = (
+    "tests/visits/count/test_stay_detection.py::test_short_stays_are_left_out_and_the_answer_says_so",
+)
+_COORDINATES: Final = (
+    "tests/visits/places/test_coordinates.py::test_a_fix_counts_at_every_place_it_may_be_at",
+)
+_LISTED: Final = ("tests/visits/count/test_people.py::test_every_listed_place_is_answered_and_none_other",)
 
 CHECKED: Final[dict[str, tuple[str, ...]]] = {
     "It is the same for every place": ("tests/mechanisms/test_additive.py::test_beta_at_most",),
@@ -92,7 +96,7 @@ CHECKED: Final[dict[str, tuple[str, ...]]] = {
         "tests/browser/test_map.py::test_places_are_drawn_and_the_slider_reads_the_same_bounds",
     ),
     "reads every row once and says what would stop a count": (
-        "tests/visits/test_checks.py::test_what_trips_a_check",
+        "tests/visits/count/test_row_checks.py::test_what_trips_a_check",
     ),
     "holds, exactly, for everything published from a dataset together": (
         "tests/theorems/test_composition.py::test_two_releases_enumerated",
@@ -111,26 +115,26 @@ CHECKED: Final[dict[str, tuple[str, ...]]] = {
     ),
     "Ed25519 over the manifest, SHA-256 of every file": _VERIFIED,
     "by one rule for people and places on every engine": (
-        "tests/visits/test_ids.py::test_all_engines_agree_with_plain_python",
+        "tests/visits/read/test_identifiers.py::test_all_engines_agree_with_plain_python",
     ),
     'everything that stands for "missing" stops the work': (
-        "tests/visits/test_ids.py::test_two_people_without_an_identifier_of_their_own_are_not_one",
+        "tests/visits/read/test_identifiers.py::test_two_people_without_an_identifier_of_their_own_are_not_one",
     ),
     "say so, and so does every answer": _SAID,
     "A stay counts in every window it touches": (
-        "tests/visits/test_counting.py::test_a_stay_counts_in_every_interval_it_touches",
+        "tests/visits/count/test_people.py::test_a_stay_counts_in_every_interval_it_touches",
     ),
     "counts in every interval that begins by": (
-        "tests/visits/test_counting.py::test_in_an_interval_each_one_that_holds_counts",
+        "tests/visits/count/test_people.py::test_in_an_interval_each_one_that_holds_counts",
     ),
     "A date counts for every moment at which the local clock": (
-        "tests/visits/test_clocks.py::test_dates_of_a_whole_day_are_that_day_alone",
+        "tests/visits/times/test_clocks.py::test_dates_of_a_whole_day_are_that_day_alone",
     ),
     "Coordinates count at every listed place they may be at": _COORDINATES,
     "Every answer then reads": _STAYS,
     "Without it every fix counts": _STAYS,
     "A stay counts at every place any of its fixes may have been at": (
-        "tests/visits/test_stays.py::test_looking_near_the_window_finds_every_stay_there_is",
+        "tests/visits/count/test_stay_detection.py::test_looking_near_the_window_finds_every_stay_there_is",
     ),
     "every day that is looked at so is charged": (
         "tests/releases/test_days.py::test_every_day_that_stay_detection_looks_at_is_charged",
@@ -142,18 +146,20 @@ CHECKED: Final[dict[str, tuple[str, ...]]] = {
     "leaves such visits out instead, and every answer then says so": _EXCLUDED,
     "Every choice of these that you make is a sentence in the answer": _SAID,
     "The interval holds every visit that touches it": (
-        "tests/visits/test_counting.py::test_a_stay_counts_in_every_interval_it_touches",
+        "tests/visits/count/test_people.py::test_a_stay_counts_in_every_interval_it_touches",
     ),
     "what the question needs, never the last moment in the data": (
-        "tests/visits/test_extent.py::test_an_export_that_was_cut_at_noon_is_not_the_whole_day",
+        "tests/visits/count/test_coverage.py::test_an_export_that_was_cut_at_noon_is_not_the_whole_day",
     ),
     ", in every answer": (
         *_SAID,
         "tests/releases/test_claims.py::test_every_kind_of_release_that_is_really_published_verifies",
     ),
     "a sentence in every answer": (*_SAID, *_EXCLUDED, *_STAYS),
-    "never left out: a stop, with line and reason": ("tests/visits/test_checks.py::test_what_trips_a_check",),
-    "looks at all of every row": ("tests/visits/test_checks.py::test_what_trips_a_check",),
+    "never left out: a stop, with line and reason": (
+        "tests/visits/count/test_row_checks.py::test_what_trips_a_check",
+    ),
+    "looks at all of every row": ("tests/visits/count/test_row_checks.py::test_what_trips_a_check",),
 }
 
 NO_PROMISE: Final[dict[str, str]] = {

@@ -48,7 +48,7 @@ _REFUNDS: Final = (
     "tests/theorems/test_refunds.py::test_histories_enumerated",
     "tests/ledger/test_ledger.py::test_nothing_comes_back_beyond_the_published_alarms",
 )
-_NOT_QUOTED: Final = ("tests/visits/test_checks.py::test_what_is_wrong_is_never_quoted",)
+_NOT_QUOTED: Final = ("tests/visits/count/test_row_checks.py::test_what_is_wrong_is_never_quoted",)
 _RECOVERY: Final = (
     "tests/ledger/test_recovery.py::test_a_lost_refusal_gives_nothing_back_and_a_lost_release_after_it_is_charged",
     "tests/ledger/test_forgery.py::test_recovering_it_leaves_no_more_than_there_was",
@@ -214,7 +214,7 @@ CHECKED: Final[dict[str, tuple[str, ...]]] = every.CHECKED | {
     ),
     # Definitions
     "distinct people, never events": (
-        "tests/visits/test_counting.py::test_people_are_counted_and_not_events",
+        "tests/visits/count/test_people.py::test_people_are_counted_and_not_events",
     ),
     "never those that occur in the data": (
         "tests/privacy/test_direction.py::test_possible_vectors_decide_and_not_those_that_occur",
@@ -223,35 +223,37 @@ CHECKED: Final[dict[str, tuple[str, ...]]] = every.CHECKED | {
         "tests/privacy/test_direction.py::test_a_declaration_is_checked_on_small_cases",
     ),
     # Visits
-    "The time zone is never guessed": ("tests/visits/test_checks.py::test_what_trips_a_check",),
+    "The time zone is never guessed": ("tests/visits/count/test_row_checks.py::test_what_trips_a_check",),
     "says whose clock they show; it is never guessed": (
-        "tests/visits/test_checks.py::test_what_trips_a_check",
+        "tests/visits/count/test_row_checks.py::test_what_trips_a_check",
     ),
     "It names file, line, column and reason, never the value": _NOT_QUOTED,
     "line, column, reason, and never the value": _NOT_QUOTED,
     "have the numbers and never an identifier": _NOT_QUOTED,
     "as pandas writes its index, is never needed": (
-        "tests/visits/test_counting.py::test_columns_by_another_name_and_others_beside_them",
+        "tests/visits/count/test_people.py::test_columns_by_another_name_and_others_beside_them",
     ),
     "sightings from before the day or week still hold cannot be asked": (
         "tests/releases/test_days.py::test_an_instant_within_the_holding_time_of_a_border_is_refused_unpaid",
     ),
     "the phone was never silent for longer than declared": (
-        "tests/visits/test_stays.py::test_a_longer_silence_ends_a_stay_at_its_last_fix_whose_length_counts",
+        "tests/visits/count/test_stay_detection.py::test_a_longer_silence_ends_a_stay_at_its_last_fix_whose_length_counts",
     ),
     "exact, never sketched; nobody's contributions are capped": (
-        "tests/visits/test_counting.py::test_nothing_is_capped",
-        "tests/visits/test_counting.py::test_people_are_counted_and_not_events",
+        "tests/visits/count/test_people.py::test_nothing_is_capped",
+        "tests/visits/count/test_people.py::test_people_are_counted_and_not_events",
     ),
     "Targets are never taken from the visits": (
-        "tests/visits/test_counting.py::test_every_listed_place_is_answered_and_none_other",
+        "tests/visits/count/test_people.py::test_every_listed_place_is_answered_and_none_other",
     ),
-    "a time that cannot be read, has no zone": ("tests/visits/test_checks.py::test_what_trips_a_check",),
+    "a time that cannot be read, has no zone": (
+        "tests/visits/count/test_row_checks.py::test_what_trips_a_check",
+    ),
     "A line break in the names of the columns always stops it": (
         "tests/messages/test_visits.py::test_every_message",
     ),
     "since others cannot change the count": (
-        "tests/visits/test_ways_out.py::test_old_and_future_visits_beside_those_asked_about",
+        "tests/visits/count/test_ways_out.py::test_old_and_future_visits_beside_those_asked_about",
     ),
     "statistics are never believed": (
         "tests/property/test_visits_files.py::test_statistics_are_not_believed",

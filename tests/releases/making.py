@@ -22,8 +22,7 @@ from safeside.releases.release import Release, load
 from safeside.releases.signature import sign
 from safeside.releases.signing import PrivateKey
 from safeside.releases.simulate import simulate
-from safeside.visits.places import Places
-from safeside.visits.window import Window
+from safeside.visits import Places, Window
 
 INSTANT = "2021-06-03T18:00:00+09:00"
 DAY = "2021-06-03T00:00:00+09:00/2021-06-04T00:00:00+09:00"

@@ -15,7 +15,7 @@ from safeside.errors import BadFile, LimitBroken
 from safeside.ledger import open_ledger
 from safeside.releases.publish import publish
 from safeside.releases.release import Release
-from safeside.visits.files import Fingerprint, open_files
+from safeside.visits.read.files import Fingerprint, open_files
 
 __all__ = ["world"]
 

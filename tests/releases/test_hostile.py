@@ -28,7 +28,7 @@ from safeside.releases.question import Terms
 from safeside.releases.release import Release, load
 from safeside.releases.signing import create_key, load_private, load_public
 from safeside.releases.verify import verify
-from safeside.visits.places import read_places
+from safeside.visits import read_places
 
 __all__ = ["world"]
 

@@ -11,7 +11,7 @@ from tests.releases.making import INSTANT, places
 
 from safeside.releases.preview import _expect, at_least
 from safeside.releases.question import Terms, ask
-from safeside.visits.window import Window
+from safeside.visits import Window
 
 
 @given(st.floats(0, 1))

@@ -13,8 +13,17 @@ from safeside.cli import visit_options as visit
 from safeside.cli.console import VIOLATION, out, print_json, spinner
 from safeside.cli.gather import gather
 from safeside.cli.wording import as_typed
-from safeside.visits import Finding, LeftOut, Manifest, Report, VisitFormat, Window, check_visits, read_places
-from safeside.visits.report import amount
+from safeside.visits import (
+    Finding,
+    LeftOut,
+    Manifest,
+    Report,
+    VisitFormat,
+    Window,
+    amount,
+    check_visits,
+    read_places,
+)
 
 
 def register(app: typer.Typer) -> None:

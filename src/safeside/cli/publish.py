@@ -46,9 +46,7 @@ from safeside.releases.simulate import simulate as simulate_counts
 from safeside.releases.verify import verify as verify_release
 from safeside.releases.withdraw import REASONS, WARNING, read_notice, require_reason
 from safeside.releases.withdraw import withdraw as withdraw_release
-from safeside.visits import LeftOut
-from safeside.visits.format import Manifest, VisitFormat
-from safeside.visits.leftout import Confirm
+from safeside.visits import Confirm, LeftOut, Manifest, VisitFormat
 
 
 def register(app: typer.Typer) -> None:

@@ -16,7 +16,7 @@ from safeside.decisions.states import State
 from safeside.releases import wording
 from safeside.releases.answers import CODE, STATES, Answers
 from safeside.releases.wording import Manifest
-from safeside.visits.places import Places
+from safeside.visits import Places
 
 CSV: Final = "answers.csv"
 PARQUET: Final = "answers.parquet"

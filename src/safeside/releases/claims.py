@@ -28,8 +28,7 @@ from safeside.releases.order import KINDS, Order
 from safeside.releases.question import ADP, DP, Question, Terms, ask
 from safeside.releases.release import Release
 from safeside.releases.wording import Manifest
-from safeside.visits.places import Places
-from safeside.visits.window import Window, find_zone
+from safeside.visits import Places, Window, find_zone
 
 _ORDINARY: Final = frozenset({"padded", "decision"})
 _ONE_BIT: Final = "decision"

@@ -14,8 +14,7 @@ from typing import Final
 from safeside.errors import BadQuestion, LimitBroken
 from safeside.ledger import Dataset
 from safeside.releases.question import Terms
-from safeside.visits import Counts
-from safeside.visits.window import Window
+from safeside.visits import Counts, Window
 
 CLOSED: Final = (
     'Nothing was published. The budget stays reserved for the request "{request}", and the time it asked '

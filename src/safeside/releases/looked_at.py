@@ -5,7 +5,7 @@ where what is dropped with a day can only lower a count, and where every day who
 charged. Over an interval a held sighting counts wherever it was, so dropping one only lowers. At an instant
 the *last* sighting says where a person is: drop today's, and yesterday's, if it still holds, moves them to
 another place. So an instant at which sightings of two days hold is refused. Stays found in fixes are looked
-for before and after the window, and every day that is looked at pays (visits/stays.py).
+for before and after the window, and every day that is looked at pays (visits/count/stay_detection.py).
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from typing import Final
 from safeside.errors import BadQuestion
 from safeside.ledger import Ledger
 from safeside.ledger.periods import word
-from safeside.visits import VisitFormat, Window
-from safeside.visits.window import local_midnight
+from safeside.visits import VisitFormat, Window, local_midnight
 
 _TICK: Final = timedelta(microseconds=1)
 """Windows are told to the microsecond."""

@@ -12,7 +12,7 @@ from safeside.decisions.states import State
 from safeside.releases import pages, wording
 from safeside.releases.answers import CODE, STATES, Answers
 from safeside.releases.wording import Manifest
-from safeside.visits.places import Places
+from safeside.visits import Places
 
 _SCRIPT: Final = ("answers.js", "marks.js", "map.js", "basemap.js", "gestures.js", "table.js", "page.js")
 _DEGREES: Final = 100_000

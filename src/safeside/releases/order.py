@@ -21,7 +21,7 @@ from safeside.noise.entropy import Entropy, system_entropy
 from safeside.releases.artefacts import places_digest
 from safeside.releases.contents import check_contents
 from safeside.releases.release import load
-from safeside.visits.places import Places
+from safeside.visits import Places
 
 POPULARITY: Final = "popularity"
 RANDOM: Final = "random"

@@ -62,9 +62,7 @@ from safeside.releases.release import Release, hold, load
 from safeside.releases.sealing import room
 from safeside.releases.signing import PrivateKey
 from safeside.releases.staging import FLUSHED, MADE, PLACED, Staging
-from safeside.visits import Counts, Manifest, VisitFormat, count_visits
-from safeside.visits.leftout import Confirm, unsaid
-from safeside.visits.ranges import usual_folder
+from safeside.visits import Confirm, Counts, Manifest, VisitFormat, count_visits, unsaid, usual_folder
 
 ASKED: Final = "publish: the question is checked"
 RESERVED: Final = "publish: the reservation is paid"

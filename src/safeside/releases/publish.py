@@ -39,11 +39,7 @@ from safeside.releases.signing import (
     load_public,
 )
 from safeside.releases.staging import Staging
-from safeside.visits.covering import require_gaps
-from safeside.visits.format import Manifest, VisitFormat
-from safeside.visits.leftout import Confirm, unsaid
-from safeside.visits.places import Places, read_places
-from safeside.visits.window import Window
+from safeside.visits import Confirm, Manifest, Places, VisitFormat, Window, read_places, require_gaps, unsaid
 
 _ID: Final = 24
 SUPERSEDE_WARNING: Final = (

@@ -26,8 +26,7 @@ from safeside.privacy.policy import Policy
 from safeside.releases.artefacts import places_digest
 from safeside.releases.designs import AtLeast, Counted, Design, InTurn, OneBit, Whole
 from safeside.releases.order import Order, read_order
-from safeside.visits.places import Places
-from safeside.visits.window import Window
+from safeside.visits import Places, Window
 
 NOT_VISITED: Final = "not-visited"
 ADP: Final = "adp"

@@ -25,8 +25,7 @@ from safeside.releases.designs import Asked, Whole
 from safeside.releases.question import Question, Terms, ask
 from safeside.releases.release import Release, hold
 from safeside.releases.staging import Staging
-from safeside.visits.places import Places, read_places
-from safeside.visits.window import Window
+from safeside.visits import Places, Window, read_places
 
 WHEN: Final = "2000-01-01T18:00:00+00:00"
 """The moment a simulation is about when none is given."""

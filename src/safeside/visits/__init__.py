@@ -1,14 +1,19 @@
-"""The data model, readers and checks; counting people per target on any engine."""
+"""From raw visits to exact counts of people, on any engine: read/, times/, places/ and count/."""
 
-from safeside.visits.checking import check_visits
-from safeside.visits.counting import Counts, count_visits
-from safeside.visits.format import Manifest, StayRule, VisitFormat
-from safeside.visits.leftout import LeftOut
-from safeside.visits.places import Places, read_places
-from safeside.visits.report import Doubt, Finding, Report
-from safeside.visits.window import Window
+from safeside.visits.count.check import Report, check_visits
+from safeside.visits.count.people import Counts, count_visits
+from safeside.visits.count.row_groups import usual_folder
+from safeside.visits.count.unlisted import Confirm, LeftOut, unsaid
+from safeside.visits.findings import Doubt, Finding, amount
+from safeside.visits.places.free_ground import require_gaps
+from safeside.visits.places.places import Places, read_places
+from safeside.visits.read.format import Manifest, StayRule, VisitFormat
+from safeside.visits.read.paths import COVERS
+from safeside.visits.times.window import Window, find_zone, local_midnight
 
 __all__ = [
+    "COVERS",
+    "Confirm",
     "Counts",
     "Doubt",
     "Finding",
@@ -19,7 +24,13 @@ __all__ = [
     "StayRule",
     "VisitFormat",
     "Window",
+    "amount",
     "check_visits",
     "count_visits",
+    "find_zone",
+    "local_midnight",
     "read_places",
+    "require_gaps",
+    "unsaid",
+    "usual_folder",
 ]

@@ -19,7 +19,7 @@ from safeside.progress import Progress, quiet
 from safeside.studies.city.geography import REGIONS
 from safeside.studies.city.people import BLOCK, DAY, FIRST_DAY, ZONE, City, Stays
 from safeside.studies.city.venues import KINDS, Venues, found
-from safeside.visits.whichfiles import COVERS
+from safeside.visits import COVERS
 
 _MINUTE: Final = 60_000_000
 _TIME: Final = pl.Datetime("us", "Asia/Tokyo")

@@ -1,0 +1,195 @@
+"""Looking at visits before anything is asked of them: every doubt at once, with counts and places in the
+files.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from safeside.progress import Progress, quiet
+from safeside.visits.count import people as counting
+from safeside.visits.count.coverage import coverage
+from safeside.visits.count.row_checks import row_checks
+from safeside.visits.count.scan import align, most_listed_places, parsed_rows, require_all_rows, run
+from safeside.visits.count.unlisted import LeftOut, read_unlisted, unlisted_query
+from safeside.visits.count.wrong_rows import (
+    almost_listed,
+    flags,
+    locate,
+    look_listed,
+    no_places,
+    unknown_places,
+)
+from safeside.visits.findings import Doubt, Finding
+from safeside.visits.places.free_ground import require_gaps
+from safeside.visits.places.places import Places
+from safeside.visits.read.engines import collect
+from safeside.visits.read.format import Manifest, VisitFormat
+from safeside.visits.read.format import Where as Form
+from safeside.visits.read.identifiers import people as all_people
+from safeside.visits.read.saying import describe, exclusions
+from safeside.visits.read.source import Source, lost_again, open_paths, open_visits, reading
+from safeside.visits.times.window import Window
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """Everything a check found. `fine` when nothing in it stops the work."""
+
+    findings: tuple[Finding, ...]
+    files: int
+    rows: int | None
+    people: int | None = None
+    exclusions: tuple[str, ...] = ()
+    reading: str = ""
+    left_out: LeftOut | None = None
+    """What is left out because its place is not listed: of the window, or else of the whole input."""
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """The findings that stop the work."""
+        return tuple(finding for finding in self.findings if finding.stops)
+
+    @property
+    def notes(self) -> tuple[Finding, ...]:
+        """The findings that do not stop it, but are not passed over in silence."""
+        return tuple(finding for finding in self.findings if not finding.stops)
+
+    @property
+    def fine(self) -> bool:
+        """Whether people can be counted for certain."""
+        return not self.errors
+
+
+def check_visits(
+    visits: Any,
+    places: Places,
+    window: Window | None = None,
+    fmt: VisitFormat | None = None,
+    *,
+    exclude_unknown_places: bool = False,
+    manifest: Manifest | None = None,
+    progress: Progress = quiet,
+) -> Report:
+    """Report everything that would stop a count of these visits; nothing is counted for keeps.
+
+    Without a window every question is asked of every row. With one, the pass that its count makes is made,
+    and every row is asked only if that finds something doubtful: what cannot change this count is not said.
+    A question that cannot be asked at all (a column that is not there, a zone that nobody declared) is an
+    error.
+    """
+    declared = fmt if fmt is not None else VisitFormat()
+    known = manifest if manifest is not None else Manifest()
+    require_gaps(places, declared)
+    opened = open_paths(visits, declared, key=None, progress=progress)
+    if opened is not None and opened.illegible:
+        return Report(findings=opened.findings, files=len(opened.paths), rows=None)
+    with reading(opened):
+        source = open_visits(visits, opened, declared)
+        findings = counting.settle(source, known)
+        rows: int | None
+        people: int | None
+        if window is None:
+            found, left_out, rows, people = _survey(source, places, window, exclude_unknown_places, progress)
+            if opened is None and not rows and known.rows != 0:
+                found.append(counting.no_rows())
+        else:
+            found, left_out = _ask(source, places, window, exclude_unknown_places, known, progress)
+            rows, people = counting.whole_input(source, known, progress)
+            if not any(finding.stops for finding in found):
+                found += coverage(source, window, known, progress)
+        findings += [*found, *counting.disagreements(source, known, rows, people)]
+        if left_out is not None:
+            findings.append(left_out.finding(source.roles.columns["place"], whole_input=window is None))
+    return Report(
+        findings=tuple(findings),
+        files=0 if opened is None else len(opened.paths),
+        rows=rows,
+        people=people,
+        exclusions=exclusions(source, exclude_unknown_places=exclude_unknown_places),
+        reading=describe(source),
+        left_out=left_out,
+    )
+
+
+def _survey(
+    source: Source, places: Places, window: Window | None, exclude_unknown: bool, progress: Progress
+) -> tuple[list[Finding], LeftOut | None, int, int]:
+    """One pass over all rows: every question, the places there are, and how many rows and people.
+
+    What is left out is counted here only if there is no window to count it in.
+    """
+    checks = row_checks(source, places, window, closely=True)
+    totals = [parsed_rows(), all_people(source.types["person"]).alias("people")]
+    queries = [source.frame.select(*flags(source, checks), *totals)]
+    if source.roles.where is Form.PLACES:
+        queries.append(source.frame.select("place").unique())
+    if exclude_unknown and window is None and source.roles.where is Form.PLACES:
+        queries.append(unlisted_query(source.frame, places))
+    seen, *visited = collect(queries, progress, "Checking every row")
+    require_all_rows(source, int(seen["rows"].item()))
+    findings = locate(source, places, window, progress, asked=seen)
+    left_out: LeftOut | None = None
+    if visited:
+        named = visited[0].drop_nulls().with_columns(pl.lit(0).alias("people"))
+        _, unknown = align(named, places)
+        unknown = [name for name in unknown if name]
+        if unknown and not exclude_unknown:
+            findings.append(unknown_places(source, places, unknown, progress))
+        else:
+            findings += [*no_places(source, unknown, progress), *almost_listed(source, places, unknown)]
+        if unknown and len(visited) > 1:
+            left_out = read_unlisted(visited[1]).described(
+                unknown, places, trusted=source.declared.trust_places
+            )
+    return findings, left_out, int(seen["rows"].item()), int(seen["people"].item() or 0)
+
+
+def _ask(
+    source: Source,
+    places: Places,
+    window: Window,
+    exclude_unknown: bool,
+    known: Manifest,
+    progress: Progress,
+) -> tuple[list[Finding], LeftOut | None]:
+    """What would stop the count of one window, found by the pass that the count makes.
+
+    How many places a person is at over an interval is not asked: a limit chosen by it would be published.
+    """
+    counting.require_answerable(source, places, window)
+    limit = counting.limit_of(None, window, places)
+    tally = run(
+        source,
+        places,
+        window,
+        per_person=limit is not None,
+        unlisted=exclude_unknown,
+        progress=progress,
+    )
+    if tally.doubtful or tally.odd_ids:
+        found, _, _, _ = _survey(source, places, window, exclude_unknown, progress)
+        if any(finding.stops for finding in found):
+            return found, None
+        if tally.doubtful:
+            raise lost_again()
+    findings = []
+    left_out = counting.describe_left_out(source, tally, places, known)
+    if tally.unknown and not exclude_unknown:
+        findings.append(unknown_places(source, places, tally.unknown, progress))
+    elif left_out is not None:
+        findings += no_places(source, tally.unknown, progress)
+        findings += look_listed(source, left_out.resembling)
+    most = tally.most_places
+    if tally.unknown and limit is not None and most is not None and most > limit:
+        most = most_listed_places(source, places, window, progress)
+    findings += counting.too_many(most, limit, source, window)
+    if tally.nobody:
+        findings += counting.why_nobody(source, places, window, known, progress)
+        reason = "no visit touches the window"
+        do = "Check the window and its time zone; if nobody was anywhere, all counts are zero."
+        findings.append(Finding(doubt=Doubt.NOBODY, reason=reason, do=do, stops=False))
+    return findings, left_out

@@ -1,0 +1,366 @@
+"""One scan: distinct people per place in a window, every check on the way, the same on every engine.
+
+The plan is the raw query any engine would run, distinct pairs of person and place within the window, with
+one change. The filter lets *doubtful* rows through as well, wherever in time they lie, and strips them of
+their place: if a group without a place comes out at the other end, something is wrong, and nothing is
+counted. So no row is ever dropped for being unreadable, and checking costs a few comparisons in a scan that
+happens anyway.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from safeside.errors import BadFile
+from safeside.progress import Progress, quiet
+from safeside.visits.count.packing import pack
+from safeside.visits.count.row_checks import (
+    doubtful,
+    doubtful_if_counted,
+    doubtful_in_window,
+    may_be_right,
+    near,
+    row_checks,
+    stayed,
+    touches,
+)
+from safeside.visits.count.stay_detection import detect_stays
+from safeside.visits.count.unlisted import Unlisted, read_unlisted, unlisted_query
+from safeside.visits.findings import amount
+from safeside.visits.places.coordinates import assign
+from safeside.visits.places.places import Places
+from safeside.visits.read.dataframes import Frame
+from safeside.visits.read.engines import collect, each_once, rows_for_each
+from safeside.visits.read.format import When
+from safeside.visits.read.format import Where as Form
+from safeside.visits.read.identifiers import FAULTY, faulty, missing, mixed_zeros
+from safeside.visits.read.source import Source
+from safeside.visits.read.spark import in_few_calls
+from safeside.visits.times.clocks import LocalStamps
+from safeside.visits.times.window import Window
+
+_WIDE: Final = timedelta(days=1)
+"""What is kept of a window as wide as that takes so much memory that it is worth some time to save some."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tally:
+    """What one scan brought back: counts in the order of the list, and what makes them doubtful."""
+
+    values: NDArray[np.int64]
+    unknown: list[str]
+    """Visited places that are not listed."""
+    doubtful: bool
+    odd_ids: bool
+    most_places: int | None
+    unlisted: Unlisted | None
+    """How much of the rows is at places that are not listed, where that was asked."""
+
+    @property
+    def nobody(self) -> bool:
+        """Whether nobody was anywhere, listed or not."""
+        return not self.unknown and not self.values.any()
+
+
+@in_few_calls()
+def pairs(
+    source: Source, places: Places, window: Window, progress: Progress, *, closely: bool = False
+) -> Frame:
+    """Person and place of every visit in the window; a doubtful row comes without a place."""
+    checks = row_checks(source, places, window, closely=closely)
+    doubt, sure = doubtful(checks), ~doubtful_in_window(checks)
+    if source.declared.at_least is not None:
+        used = near(source, window) & stayed(source) if source.roles.movement else near(source, window)
+        return _pairs_of_stays(source, places, window, used | doubt, sure & ~_merged(source), progress)
+    movement = source.roles.movement
+    last_only = window.instant and source.roles.when is When.SIGHTINGS and not _shuffled(source, window)
+    inside = touches(source, window)
+    if movement and not last_only:
+        inside = inside & stayed(source)
+    frame = source.frame
+    placed = source.roles.where is Form.PLACES
+    if source.engine != "polars":
+        # As a column: others would else ask it anew wherever it is used; on Spark, asking takes longest.
+        frame = frame.with_columns(doubt.alias("doubtful"))
+        doubt = nw.col("doubtful")
+        sure = ~(doubt | doubtful_if_counted(checks))
+    frame = frame.filter(inside | doubt)
+    if last_only:
+        if source.engine == "pyarrow":
+            frame, doubt, sure = _in_order(frame, doubt, sure)
+        # The last sighting that still holds, and no other, says where a person is: one place by construction.
+        frame = frame.with_columns(nw.col("time").max().over("person").alias("last"))
+        kept = nw.col("time") == nw.col("last")
+        if movement:
+            kept = kept & stayed(source)
+        if movement or source.roles.where is Form.COORDINATES:
+            # The last sighting may be at no place, and then nobody would ever see whose it was.
+            merged = _merged(source)
+            kept, sure = kept | merged, sure & ~merged
+        frame = frame.filter(doubt | kept)
+    if placed:
+        place = nw.when(sure).then(nw.col("place")).alias("place")
+        if source.engine == "pyspark":  # where choosing by name takes a tenth of the calls
+            return frame.with_columns(place).select("person", "place")
+        return frame.select("person", place)
+    chosen = [role for role in ("longitude", "accuracy") if role in source.roles.columns]
+    latitude = nw.when(sure).then(nw.col("latitude")).alias("latitude")
+    fixes = collect([frame.select("person", latitude, *chosen).unique()], progress, "Reading coordinates")[0]
+    return _assigned(fixes, source, places, progress)
+
+
+def _in_order(frame: Frame, doubt: nw.Expr, sure: nw.Expr) -> tuple[Frame, nw.Expr, nw.Expr]:
+    """The rows in Polars, with the answers PyArrow gave on them.
+
+    On PyArrow, narwhals brings a group's maximum back to its rows by a join that keeps no order: in a table
+    of several chunks it now and then lands on other rows, and people vanish.
+    """
+    marked = frame.with_columns(doubt.alias("doubtful"), sure.alias("sure"))
+    (rows,) = collect([marked], quiet, "Reading sightings")
+    return nw.from_native(rows.lazy()), nw.col("doubtful"), nw.col("sure")
+
+
+def _merged(source: Source) -> nw.Expr:
+    """Whether a row names nobody, or may name several people at once: of these, one sighting is not the last
+    of all, and one stay not where all of them stayed.
+    """
+    question = missing if source.declared.trust_ids else faulty
+    return question(nw.col("person"), source.types["person"])
+
+
+def _shuffled(source: Source, window: Window) -> bool:
+    """Whether naive local times do not tell which sighting was the last, because the clock went back: then
+    all that may be it count, and whoever is at two places by that stops the work.
+    """
+    clock = source.clocks["time"]
+    held = source.declared.held or timedelta(0)
+    return isinstance(clock, LocalStamps) and clock.repeats(window.start - held, window.end)
+
+
+def _assigned(fixes: pl.DataFrame, source: Source, places: Places, progress: Progress) -> Frame:
+    """Fixes as pairs; a doubtful fix, which has no latitude, becomes a pair without a place."""
+    sure = fixes.drop_nulls("latitude")
+    found = assign(sure, places, source.declared, progress)
+    if sure.height < fixes.height:
+        lost = pl.DataFrame({"person": [None], "place": [None]}, schema=found.schema)
+        found = pl.concat([found, lost])
+    return nw.from_native(found.lazy())
+
+
+def _pairs_of_stays(
+    source: Source,
+    places: Places,
+    window: Window,
+    used: nw.Expr,
+    sure: nw.Expr,
+    progress: Progress,
+) -> Frame:
+    rule = source.declared.at_least
+    assert rule is not None
+    chosen = [role for role in ("longitude", "accuracy", "time") if role in source.roles.columns]
+    latitude = nw.when(sure).then(nw.col("latitude")).alias("latitude")
+    frame = source.frame.filter(used)
+    fixes = collect([frame.select("person", latitude, *chosen)], progress, "Reading fixes")[0]
+    if fixes["latitude"].null_count():
+        return _assigned(fixes.filter(pl.col("latitude").is_null()), source, places, progress)
+    begins = pl.col("start") <= window.end if window.instant else pl.col("start") < window.end
+    inside = begins & ((pl.col("end") > window.start) | (pl.col("start") >= window.start))
+    return _assigned(detect_stays(fixes, rule).filter(inside), source, places, progress)
+
+
+def run(
+    source: Source,
+    places: Places,
+    window: Window,
+    *,
+    per_person: bool,
+    unlisted: bool = False,
+    progress: Progress,
+) -> Tally:
+    """Run the plan: in whole numbers where that is possible, or in general."""
+    asked = _Asked(
+        wide=window.end - window.start >= _WIDE,
+        per_person=per_person,
+        unlisted=unlisted and source.roles.where is Form.PLACES,
+    )
+    tally = _count(source, places, window, asked, progress)
+    if tally.doubtful and may_be_right(source):
+        tally = _count(source, places, window, asked, progress, closely=True)
+    return tally
+
+
+def _count(
+    source: Source,
+    places: Places,
+    window: Window,
+    asked: _Asked,
+    progress: Progress,
+    *,
+    closely: bool = False,
+) -> Tally:
+    frame = pairs(source, places, window, progress, closely=closely)
+    counted = _in_numbers(source, frame, places, asked, progress)
+    return _in_general(source, frame, places, asked, progress) if counted is None else counted
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Asked:
+    """What is to be known beside the counts, and whether the window is wide."""
+
+    wide: bool
+    per_person: bool
+    unlisted: bool
+
+
+def _in_numbers(
+    source: Source, frame: Frame, places: Places, asked: _Asked, progress: Progress
+) -> Tally | None:
+    packed = pack(source, frame, places)
+    if packed is None:
+        return None
+    (found,) = _collect_all([nw.from_native(packed.keys)], source, progress, sparing=asked.wide)
+    keys = found.drop_in_place("key")
+    if keys.null_count():
+        return None
+    everywhere = asked.per_person or asked.unlisted
+    if packed.hashed and not packed.tells_apart(keys, found["person"], everywhere=everywhere):
+        return None
+    looked = packed.hashed and not source.declared.trust_ids
+    odd = looked and found.height > 0 and _odd(nw.from_native(found.lazy()).select(*_looks()))
+    del found
+    unlisted = packed.unlisted(keys) if asked.unlisted else None
+    values, unknown, most = packed.count(keys, per_person=asked.per_person, sparing=asked.wide)
+    return Tally(
+        values=values,
+        unknown=unknown,
+        doubtful=False,
+        odd_ids=odd,
+        most_places=most if asked.per_person else None,
+        unlisted=unlisted,
+    )
+
+
+def _in_general(source: Source, frame: Frame, places: Places, asked: _Asked, progress: Progress) -> Tally:
+    text = source.text_persons
+    looked = text and not source.declared.trust_ids
+    others = [unlisted_query(frame, places)] if asked.unlisted else []
+    # What is kept of a narrow window takes little memory as it is.
+    frame = _light(frame) if asked.wide else frame
+    if text or asked.per_person or str(frame.implementation) != "polars":
+        distinct = each_once(frame)
+        queries = [_group_text(distinct) if looked else _group(distinct)]
+    else:
+        distinct = frame
+        queries = [frame.group_by("place").agg(nw.col("person").n_unique().alias("people"))]
+    if asked.per_person:
+        placed = distinct.filter(~nw.col("place").is_null())
+        each = placed.group_by("person").agg(nw.len().alias("places"))
+        queries.append(each.select(nw.col("places").max()))
+    by_place, *answers = _collect_all([*queries, *others], source, progress)
+    unlisted = read_unlisted(answers.pop()) if asked.unlisted else None
+    values, unknown = align(by_place.drop_nulls("place"), places)
+    return Tally(
+        values=values,
+        unknown=unknown,
+        doubtful=bool(by_place["place"].null_count()),
+        odd_ids=looked and by_place.height > 0 and _odd(nw.from_native(by_place.lazy())),
+        most_places=int(answers[0]["places"].item() or 0) if asked.per_person else None,
+        unlisted=unlisted,
+    )
+
+
+def _light(frame: Frame) -> Frame:
+    """Text that repeats, as numbers: Polars compares pairs in less time and memory."""
+    polars = isinstance(frame.to_native(), pl.LazyFrame)
+    if polars and frame.collect_schema()["place"] == nw.String:
+        return frame.with_columns(nw.col("place").cast(nw.Categorical))
+    return frame
+
+
+def _collect_all(
+    queries: list[Frame], source: Source, progress: Progress, *, sparing: bool = False
+) -> list[pl.DataFrame]:
+    """The answers, if as many rows were read for them as the files hold."""
+    text = source.opened is not None and source.opened.text
+    rows = [source.frame.select(parsed_rows())] if text else []
+    answers = collect([*queries, *rows], progress, "Counting people", key="place", sparing=sparing)
+    if text:
+        require_all_rows(source, int(answers.pop()["rows"].item()))
+    return answers
+
+
+def align(by_place: pl.DataFrame, places: Places) -> tuple[NDArray[np.int64], list[str]]:
+    """Counts in the order of the list, every listed place among them; and the places that are not listed."""
+    found, listed = by_place["place"].cast(pl.String), places.column
+    position = listed.search_sorted(found).clip(0, len(listed) - 1)
+    known = listed.gather(position) == found
+    values = np.zeros(len(places), dtype=np.int64)
+    # Added, not set: should an engine ever name a place twice, nobody is lost.
+    np.add.at(values, position.filter(known).to_numpy(), by_place["people"].filter(known).to_numpy())
+    return values, found.filter(~known).to_list()
+
+
+def parsed_rows() -> nw.Expr:
+    """How many rows the parser itself brought forth: counted on a column, lest it count lines instead."""
+    gone = nw.col("person").is_null()
+    return (nw.when(gone).then(nw.lit(1)).otherwise(nw.lit(1))).sum().alias("rows")
+
+
+def require_all_rows(source: Source, parsed: int) -> None:
+    """Stop if a parser of text found other than as many rows as the bytes hold."""
+    if source.opened is not None and source.opened.text and parsed != source.rows:
+        raise BadFile(
+            f"The files hold {amount(source.rows or 0, 'row', 'rows')}, and {parsed:,} were read.",
+            "Export the files again, without line breaks or quotes inside fields.",
+        )
+
+
+def _group(distinct: Frame) -> Frame:
+    return rows_for_each(distinct, "place", "people")
+
+
+def _group_text(distinct: Frame) -> Frame:
+    """The same, and on the way what identifiers look like: enough to know whether to look closer."""
+    looks = distinct.with_columns(*_looks())
+    return looks.group_by("place").agg(nw.len().alias("people"), *_strangest())
+
+
+def _looks() -> tuple[nw.Expr, ...]:
+    """Of one identifier: whether it is no identifier, how long it is, and how long if padded with zeros."""
+    person = nw.col("person")
+    length = person.str.len_chars()
+    return (
+        nw.when(person.str.contains(FAULTY)).then(nw.lit(1)).otherwise(nw.lit(0)).alias("odd"),
+        length.alias("shortest"),
+        nw.when(person.str.starts_with("0")).then(length).otherwise(nw.lit(0)).alias("padded"),
+    )
+
+
+def _strangest() -> tuple[nw.Expr, ...]:
+    return nw.col("odd").max(), nw.col("shortest").min(), nw.col("padded").max()
+
+
+def _odd(looks: Frame) -> bool:
+    """Whether identifiers have to be looked at closer, from how some of them look."""
+    odd, shortest, padded = looks.select(*_strangest()).collect().row(0)
+    return bool(odd) or mixed_zeros(shortest, padded or None)
+
+
+def most_listed_places(source: Source, places: Places, window: Window, progress: Progress) -> int:
+    """The most *listed* places of one person, where excluded ones made it look like too many."""
+    (found,) = collect(
+        [pairs(source, places, window, progress, closely=True).unique()],
+        progress,
+        "Counting places of people",
+    )
+    listed = places.table.select("place")
+    kept = found.with_columns(pl.col("place").cast(pl.String)).join(listed, on="place", how="semi")
+    most = kept.group_by("person").len()["len"].max()
+    return most if isinstance(most, int) else 0

@@ -1,0 +1,128 @@
+"""What was found in the visits: said with counts and places in the files, never with values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Final
+
+from safeside.errors import BadFile
+
+
+class Doubt(StrEnum):
+    """The kinds of things that can be wrong, or that a reader must be told."""
+
+    EMPTY = "empty file"
+    NO_ROWS = "no rows"
+    BYTE_ORDER_MARK = "byte order mark"
+    ENCODING = "encoding"
+    CUT_OFF = "cut off"
+    BLANK_LINE = "blank line"
+    LINE_ENDS = "line ends"
+    QUOTES = "quotes"
+    LINE_BREAK = "line break in quotes"
+    FIELDS = "fields in a line"
+    UNREADABLE = "unreadable file"
+    UNUSED_COLUMNS = "columns not used"
+    MISSING = "missing value"
+    TIME = "unreadable time"
+    NAIVE = "time without a zone"
+    IMPLAUSIBLE = "implausible time"
+    SKIPPED = "time the clock skipped"
+    REVERSED = "ends before it starts"
+    COORDINATE = "unreadable coordinate"
+    RANGE = "coordinate out of range"
+    SWAPPED = "swapped coordinates"
+    ORIGIN = "coordinate 0, 0"
+    STATE = "unknown state"
+    ROUNDED_ID = "rounded identifier"
+    NOT_AN_ID = "word for missing"
+    MIXED_ZEROS = "mixed leading zeros"
+    UNKNOWN_PLACE = "unknown place"
+    LEFT_OUT = "left out"
+    TWO_PLACES = "two places at once"
+    TOO_MANY_PLACES = "too many places"
+    NOBODY = "nobody in the window"
+    COVERAGE = "window not covered"
+    ROWS = "rows"
+    PEOPLE = "people"
+
+
+LEGIBLE: Final = (Doubt.CUT_OFF, Doubt.NO_ROWS, Doubt.LINE_BREAK)
+"""What stops a count of a file whose rows can be looked at all the same."""
+SETTLED_BY_ROWS: Final = (Doubt.CUT_OFF, Doubt.LINE_BREAK, Doubt.NO_ROWS)
+"""What may have lost rows, and has not if there are as many as were declared."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Where:
+    """A row: its file, and the line it begins on (text files) or its number (tables), both from 1."""
+
+    file: str
+    line: int
+    unit: str = "line"
+
+    def __str__(self) -> str:
+        return f"{self.file} {self.unit} {self.line}".lstrip()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """One kind of doubt in one column: how often, where first, why, and what to do about it."""
+
+    doubt: Doubt
+    reason: str
+    do: str
+    column: str = ""
+    rows: int = 0
+    first: tuple[Where, ...] = ()
+    stops: bool = True
+
+    def sentence(self) -> str:
+        """One line for a person."""
+        column = f"column {self.column}: " if self.column else ""
+        rows = f" ({amount(self.rows, 'row', 'rows')})" if self.rows else ""
+        first = f"; first at {', '.join(map(str, self.first))}" if self.first else ""
+        return f"{column}{self.reason}{rows}{first}."
+
+
+def stop_on(findings: Iterable[Finding], error: type[BadFile] = BadFile) -> None:
+    """Raise one error that lists everything found, if anything of it stops the work."""
+    errors = [finding for finding in findings if finding.stops]
+    if not errors:
+        return
+    if len(errors) == 1:
+        raise error(_capital(errors[0].sentence()), errors[0].do)
+    listed = "\n".join(f"  - {finding.sentence()}" for finding in errors)
+    advice = "\n".join(f"  - {do}" for do in dict.fromkeys(finding.do for finding in errors))
+    raise error(f"People cannot be counted for certain:\n{listed}", f"\n{advice}")
+
+
+def article(noun: str) -> str:
+    """A time, an end."""
+    return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"
+
+
+def amount(number: int, one: str, many: str) -> str:
+    """1 row, 2 rows."""
+    return f"{number:,} {one if number == 1 else many}"
+
+
+def of_a_list(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """What is wrong with the file of a list of places, of which nobody declares a number of rows.
+
+    A list that was cut off lacks places, which a count then meets as unknown; no line end is no harm.
+    """
+    instead = {
+        Doubt.NO_ROWS: "List the places that are to be answered.",
+        Doubt.QUOTES: "Export the list again with every quote inside a field doubled.",
+        Doubt.LINE_BREAK: "Take the line breaks out of the list of places, or look for a stray quote.",
+    }
+    for finding in findings:
+        if finding.doubt is not Doubt.CUT_OFF:
+            yield replace(finding, do=instead.get(finding.doubt, finding.do))
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

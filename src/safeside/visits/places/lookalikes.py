@@ -1,0 +1,99 @@
+"""Visited places that are not listed, and look like listed ones that somebody wrote in another way.
+
+Two rules, on forms that forget what exports change on the way. An identifier is *the same but for its form*
+where only capitals, blanks, accents, separators, quotes, zeros before a number or a `.0` differ. And it is
+*the same with something before or after it* (`fsq-12` for `12`) where that is no chance. One identifier is
+enough, unless it is a short number or written in words: then the addition must be usual. Homes that are
+numbered in their own way, `home-0017` beside `v0017` or `17`, are neither.
+
+What is found here may stop the work, and never joins two places: the curator says which they are.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import polars as pl
+
+from safeside.visits.places.venues import is_home
+
+_NOTHING: Final = r"[\p{Cf}\u0300-\u036f'\"`´‘’“”]+"
+"""What takes no room, accents, and quotes."""
+_SEPARATORS: Final = r"[\s\p{Pd}_:/.#|\\,;]+"
+_WITH_SEPARATOR: Final = (
+    r"^(?<added>[^-]+-)(?<core>.+)$",
+    r"^(?<added>.+-)(?<core>[^-]+)$",
+    r"^(?<core>.+)(?<added>-[^-]+)$",
+    r"^(?<core>[^-]+)(?<added>-.+)$",
+)
+_WITHOUT: Final = (r"^(?<added>[^\d-]+)(?<core>\d[^-]*)$", r"^(?<core>\d+)(?<added>[^\d-]+)$")
+"""Letters before a number, or after it."""
+_SHORT_NUMBER: Final = r"^\d{1,4}$"
+_OF_LISTED: Final = 10
+_OF_OTHERS: Final = 20
+_HALF: Final = 2
+_FEW: Final = 3
+_NONE: Final = pl.DataFrame(schema={"other": pl.String, "listed": pl.String})
+
+
+def resembling(others: pl.Series, listed: pl.Series) -> pl.DataFrame:
+    """Those of the other identifiers that look like a listed one, as `other`, with one of these as `listed`;
+    in order, each once.
+    """
+    other, known = _forms(others, "other"), _forms(listed, "listed")
+    same = other.join(known, on="squeezed", how="inner")
+    pairs = [same.select("other", "listed")]
+    for patterns, certain in ((_WITH_SEPARATOR, True), (_WITHOUT, False)):
+        for pattern in patterns:
+            pairs.append(_with_addition(other, known, pattern, certain=certain))
+            pairs.append(_with_addition(known, other, pattern, certain=certain))
+    return pl.concat(pairs).unique("other", keep="first", maintain_order=True).sort("other")
+
+
+def _forms(names: pl.Series, called: str) -> pl.DataFrame:
+    """Each identifier, what is left of it when what exports change is forgotten, also without separators
+    around letters (`squeezed`), and whether it is written `in_words`.
+    """
+    bare = pl.col(called).str.normalize("NFKD").str.replace_all(_NOTHING, "").str.strip_chars()
+    form = bare.str.to_lowercase().str.replace_all("ß", "ss", literal=True)
+    form = form.str.replace(r"(\d)[.,]0*$", "$1").str.replace_all(_SEPARATORS, "-").str.strip_chars("-")
+    form = form.str.replace_all(r"(^|-)0+([^-])", "$1$2").str.replace_all(r"(\D)0+(\d)", "$1$2")
+    squeezed = form.str.replace_all(r"(\p{L})-", "$1").str.replace_all(r"-(\p{L})", "$1")
+    forms = pl.DataFrame({called: names.cast(pl.String)}).with_columns(
+        form.alias("form"), squeezed.alias("squeezed"), bare.str.contains(r"\s").alias("in_words")
+    )
+    return forms.filter(pl.col("form") != "")
+
+
+def _with_addition(
+    longer: pl.DataFrame, shorter: pl.DataFrame, pattern: str, *, certain: bool
+) -> pl.DataFrame:
+    """Pairs of which the longer is the shorter with an addition that is no chance.
+
+    With a separator between them one pair is enough. Of short numbers it is so if at least half of those with
+    that addition are such pairs, and of names in words without digits two of them. Without a separator the
+    same holds where there are few additions; codes of letters and digits have many. In any case it is no
+    chance that a tenth of the list, or a twentieth of the others, comes with one addition.
+    """
+    split = longer.with_columns(pl.col("form").str.extract_groups(pattern)).unnest("form").drop_nulls("core")
+    pairs = split.join(shorter.rename({"form": "core"}).drop("squeezed", "in_words"), on="core")
+    additions = [added for added in pairs["added"].unique() if not is_home(added)]
+    if not additions:
+        return _NONE
+    listed, others = (
+        (len(longer), len(shorter)) if "listed" in longer.columns else (len(shorter), len(longer))
+    )
+    so_added = split.group_by("added").len("so added")
+    pairs = pairs.filter(pl.col("added").is_in(additions)).join(so_added, on="added")
+    hits = pl.len().over("added")
+    mostly = hits * _HALF >= pl.col("so added")
+    if certain:
+        core = pl.col("core").str
+        one_enough = ~pl.col("in_words") & ~core.contains(_SHORT_NUMBER) | mostly & core.contains(r"\d")
+        usual = mostly
+    else:
+        one_enough = mostly & pl.lit(len(so_added) <= _FEW)
+        usual = pl.lit(value=False)
+    usual = usual | (hits * _OF_LISTED >= listed) | (hits * _OF_OTHERS >= others)
+    several = (hits >= min(2, listed)) & usual
+    return pairs.filter(one_enough | several).select("other", "listed")

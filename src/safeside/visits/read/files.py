@@ -1,0 +1,380 @@
+"""Files of visits: found, recognised, fingerprinted, and opened out of core by Polars."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+import polars as pl
+
+from safeside.errors import BadFile, BadQuestion
+from safeside.progress import Progress
+from safeside.visits.findings import LEGIBLE, Doubt, Finding
+from safeside.visits.read.csv_bytes import CHUNK, TextFile, inspect_text
+from safeside.visits.read.parquet import OldTimes, old_times
+from safeside.visits.read.paths import TABLE, TEXT, Found, find_files, unopened
+
+_MAGIC: Final = b"PAR1"
+_WRITTEN_ALL: Final = "_SUCCESS"
+END_IT: Final = "Export the file again, or, if it is whole, end its last line with a line break."
+
+
+class Fingerprint:
+    """Keyed digests of the files' bytes: whoever has the key can tell that the same files were used."""
+
+    def __init__(self, key: bytes | None) -> None:
+        self._key = None if key is None else short_key(key)
+        self._files: list[hashlib.blake2b] = []
+
+    def file(self, size: int) -> None:
+        """Begin a file."""
+        if self._key is not None:
+            self._files.append(self._hash(f"file {size}\n"))
+
+    @property
+    def feed(self) -> Callable[[bytes], object] | None:
+        """What takes the bytes of the file that was begun, or None where no fingerprint is wanted."""
+        return self._files[-1].update if self._files else None
+
+    def files(self, rows: Iterable[int]) -> tuple[str, ...]:
+        """The fingerprint of every file that holds rows: files without any are the same everywhere."""
+        return tuple(file.hexdigest() for file, held in zip(self._files, rows, strict=False) if held)
+
+    @property
+    def digests(self) -> tuple[bytes, ...]:
+        """Of each file apart; none where no fingerprint is wanted."""
+        return tuple(file.digest() for file in self._files)
+
+    def text(self) -> str | None:
+        """One fingerprint of all files, once everything was fed."""
+        if self._key is None:
+            return None
+        return self._hash("".join(f"{file.hexdigest()}\n" for file in self._files)).hexdigest()
+
+    def _hash(self, first: str) -> hashlib.blake2b:
+        assert self._key is not None
+        return hashlib.blake2b(first.encode(), key=self._key, digest_size=32, person=b"safeside visits")
+
+
+def short_key(key: bytes) -> bytes:
+    """A key as BLAKE2 takes it."""
+    if len(key) < 16:
+        raise BadQuestion(
+            "The key is shorter than 16 bytes.",
+            "Make one of 32 random bytes (`os.urandom(32)`), and keep it secret.",
+        )
+    return key if len(key) <= 64 else hashlib.blake2b(key).digest()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Opened:
+    """Files that exist, are of one kind, and whose columns are known."""
+
+    found: Found
+    text: bool
+    separator: str
+    quotes: bool
+    empty: frozenset[Path]
+    """Files without so much as a header."""
+    columns: tuple[str, ...]
+    types: tuple[dict[str, pl.DataType], ...]
+    old: tuple[OldTimes, ...]
+    rows: int
+    findings: tuple[Finding, ...]
+    fingerprint: str | None
+    fingerprints: tuple[str, ...]
+    """Of each file that holds rows."""
+    digests: tuple[bytes, ...]
+    """Keyed, of each file; none where no key was given."""
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The files, in order."""
+        return self.found.paths
+
+    @property
+    def filled(self) -> tuple[Path, ...]:
+        """The files that have a header at least."""
+        return tuple(path for path in self.paths if path not in self.empty)
+
+    def scan(self, only: Path | None = None) -> pl.LazyFrame:
+        """The rows of all files, or of one, not yet read."""
+        paths = list(self.filled) if only is None else [only]
+        if self.text:
+            return pl.scan_csv(
+                paths,
+                separator=self.separator,
+                quote_char='"' if self.quotes else None,
+                infer_schema=False,
+                truncate_ragged_lines=False,
+                glob=False,
+            )
+        return self._tables(paths)
+
+    def scan_runs(self, kept: Iterable[tuple[Path, tuple[int, int] | None]]) -> pl.LazyFrame:
+        """Rows of tables: of each file named either all, or so many from some row on."""
+        runs = [
+            self._tables([path]) if run is None else self._tables([path]).slice(*run) for path, run in kept
+        ]
+        return pl.concat(runs) if runs else self._tables(list(self.paths[:1])).slice(0, 0)
+
+    def _tables(self, paths: list[Path]) -> pl.LazyFrame:
+        # No row group is skipped on the word of its statistics: whoever wrote them may have been wrong.
+        rows = pl.scan_parquet(
+            paths, use_statistics=False, glob=False, hive_partitioning=False, extra_columns="ignore"
+        )
+        utc = [column for column in self.columns if column in self.old[0].utc and self._naive(column)]
+        return rows.with_columns(pl.col(utc).dt.replace_time_zone("UTC")) if utc else rows
+
+    def require_same_types(self, columns: Iterable[str]) -> None:
+        """Refuse tables that hold the same column in different ways."""
+        chosen = list(columns)
+        for path, types, old in zip(self.paths, self.types, self.old, strict=False):
+            for column in chosen:
+                same = (column in old.utc) == (column in self.old[0].utc)
+                if types.get(column) != self.types[0][column] or not same:
+                    raise BadFile(
+                        f"Column {column} of {path.name} is missing, or of another type than before.",
+                        "Write all files with the same columns and types.",
+                    )
+
+    def old_times(self, columns: Iterable[str]) -> list[str]:
+        """Which of these columns hold times of the old kind, that does not say whose clock it shows."""
+        old = {name for each in self.old for name in each.nobody_knows}
+        return [column for column in columns if column in old and self._naive(column)]
+
+    def _naive(self, column: str) -> bool:
+        return getattr(self.types[0][column], "time_zone", None) is None
+
+    @property
+    def illegible(self) -> list[Finding]:
+        """What is wrong with the files so that their rows cannot even be looked at."""
+        return [finding for finding in self.findings if finding.stops and finding.doubt not in LEGIBLE]
+
+    def require_unchanged(self) -> None:
+        """Refuse what was read of files that changed meanwhile."""
+        self.found.require_unchanged()
+
+
+def open_files(
+    visits: str | Path | Iterable[str | Path],
+    separator: str,
+    fingerprint: Fingerprint,
+    progress: Progress,
+    *,
+    quotes: bool = True,
+) -> Opened:
+    """Look at every file once, and open them all."""
+    try:
+        found = find_files((visits,) if isinstance(visits, str | Path) else tuple(visits))
+        kinds = {_is_text(path) for path in found.paths}
+        if len(kinds) > 1:
+            raise BadQuestion("Some of the files are text and some are Parquet.", "Give files of one kind.")
+        if kinds == {True}:
+            return _open_text(found, separator, fingerprint, progress, quotes=quotes)
+        return _open_tables(found, separator, fingerprint, progress)
+    except OSError as error:
+        unopened(error)
+
+
+def shown_separator(source: str | Path) -> str:
+    """What separates the fields of a list of places, where its first line leaves no doubt; else a comma."""
+    try:
+        if not Path(source).is_file():
+            return ","
+        with Path(source).open("rb") as stream:
+            first = stream.readline(CHUNK)
+    except OSError:  # for whoever reads the list to say
+        return ","
+    other = [mark for mark in ";\t|" if mark.encode() in first]
+    return other[0] if len(other) == 1 and b"," not in first else ","
+
+
+def _is_text(path: Path) -> bool:
+    suffix = path.suffix.lower()
+    if suffix in TEXT + TABLE:
+        return suffix in TEXT
+    with path.open("rb") as stream:
+        return stream.read(4) != _MAGIC
+
+
+def _open_text(
+    found: Found, separator: str, fingerprint: Fingerprint, progress: Progress, *, quotes: bool
+) -> Opened:
+    looked: list[TextFile] = []
+    for path, stamp in zip(found.paths, found.stamps, strict=True):
+        fingerprint.file(stamp.size)
+        feed = fingerprint.feed
+        looked.append(inspect_text(path, separator, feed=feed, progress=progress, quotes=quotes))
+    rows = sum(each.records for each in looked)
+    findings: list[Finding] = []
+    for each in looked:
+        findings += [_excused(finding, each.path, rows) for finding in each.findings]
+        if not each.ended:
+            findings.append(_cut_off(each))
+        if not each.records and not any(finding.stops for finding in each.findings):
+            findings.append(_excused(_no_rows(each.path), each.path, rows))
+    whole = [each for each in looked if each.columns]
+    for each in whole:
+        _require_one_line(each)
+        _require_header(each, whole[0], separator)
+    return Opened(
+        found=found,
+        text=True,
+        separator=separator,
+        quotes=quotes,
+        empty=frozenset(each.path for each in looked if not each.columns),
+        columns=whole[0].columns if whole else (),
+        types=(),
+        old=(),
+        rows=rows,
+        findings=tuple(findings),
+        fingerprint=fingerprint.text(),
+        fingerprints=fingerprint.files(each.records for each in looked),
+        digests=fingerprint.digests,
+    )
+
+
+def _require_one_line(file: TextFile) -> None:
+    """Refuse a header with line breaks: it may hold rows, whose values no message must repeat."""
+    if any("\n" in name or "\r" in name for name in file.columns):
+        raise BadFile(
+            f"The header of {file.path.name} has a line break inside quotes.",
+            "Look for a stray quote in the first line, or take the line break out of the name.",
+        )
+
+
+def _require_header(file: TextFile, first: TextFile, separator: str) -> None:
+    if file.columns != first.columns:
+        raise BadFile(
+            f"The columns of {file.path.name} differ from those of {first.path.name}.",
+            "Write all files with the same columns in the same order.",
+        )
+    if len(set(file.columns)) < len(file.columns):
+        raise BadFile(
+            f"{file.path.name} has two columns of the same name, or several without one.",
+            "Give every column a name of its own in the first line.",
+        )
+    if len(file.columns) == 1:
+        other = [mark for mark in ";\t|," if mark != separator and mark in file.columns[0]]
+        if other:
+            name = "tab" if other[0] == "\t" else other[0]
+            raise BadFile(
+                f"{file.path.name} has one column when split at {separator}.",
+                f'Declare the separator (`separator="{name}"`).',
+            )
+
+
+def _open_tables(found: Found, separator: str, fingerprint: Fingerprint, progress: Progress) -> Opened:
+    types: list[dict[str, pl.DataType]] = []
+    old: list[OldTimes] = []
+    held: list[int] = []
+    for path, stamp in zip(found.paths, found.stamps, strict=True):
+        fingerprint.file(stamp.size)
+        if fingerprint.feed is not None:
+            _feed(path, stamp.size, fingerprint.feed, progress)
+        types.append(_schema(path, stamp.size))
+        old.append(_old_times(path))
+        held.append(_row_count(path))
+    rows = sum(held)
+    findings = [
+        _excused(_no_rows(path), path, rows) for path, here in zip(found.paths, held, strict=True) if not here
+    ]
+    return Opened(
+        found=found,
+        text=False,
+        separator=separator,
+        quotes=True,
+        empty=frozenset(),
+        columns=tuple(types[0]),
+        types=tuple(types),
+        old=tuple(old),
+        rows=rows,
+        findings=tuple(findings),
+        fingerprint=fingerprint.text(),
+        fingerprints=fingerprint.files(held),
+        digests=fingerprint.digests,
+    )
+
+
+def _feed(path: Path, size: int, feed: Callable[[bytes], object], progress: Progress) -> None:
+    with path.open("rb") as stream:
+        while chunk := stream.read(CHUNK):
+            feed(chunk)
+            progress(stream.tell() / size, f"Reading {path.name}")
+
+
+def _schema(path: Path, size: int) -> dict[str, pl.DataType]:
+    if not size:
+        raise BadFile(f"{path.name} is empty.", "Export the file again, or leave it out.")
+    with path.open("rb") as stream:
+        head = stream.read(4)
+        stream.seek(max(0, size - 4))
+        tail = stream.read(4)
+    if head != _MAGIC:
+        raise BadFile(f"{path.name} is not a Parquet file.", "Give CSV files the ending .csv.")
+    if tail != _MAGIC:
+        raise BadFile(f"{path.name} is cut off.", "Copy or export the file again.")
+    try:
+        return dict(pl.scan_parquet(path, glob=False, hive_partitioning=False).collect_schema())
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        if "time zone" in str(error):
+            raise BadFile(
+                f"{path.name} tells the time of a zone that is not in the tz database, such as +05:30.",
+                "Write the times in UTC, or in a zone with a name, such as Asia/Kolkata.",
+            ) from None
+        raise _damaged(path) from None
+
+
+def _old_times(path: Path) -> OldTimes:
+    try:
+        return old_times(path)
+    except (EOFError, OSError):
+        raise _damaged(path) from None
+
+
+def _row_count(path: Path) -> int:
+    try:
+        counted = pl.scan_parquet(path, glob=False, hive_partitioning=False).select(pl.len()).collect()
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+        raise _damaged(path) from None
+    return int(counted.item())
+
+
+def _damaged(path: Path) -> BadFile:
+    return BadFile(f"{path.name} is damaged.", "Copy or export the file again.")
+
+
+def _cut_off(file: TextFile) -> Finding:
+    """The last line does not end; its last field is named where that may not have ended either."""
+    return Finding(
+        doubt=Doubt.CUT_OFF,
+        column="" if file.closed or not file.columns else file.columns[-1],
+        reason=f"the last line of {file.path.name} does not end, so the file may have been cut off",
+        do="Export it again, or, if it is whole, declare the number of rows in all files (`Manifest(rows=)`)."
+        if file.closed
+        else END_IT,
+    )
+
+
+def _excused(finding: Finding, path: Path, rows: int) -> Finding:
+    """A file that holds nothing is no doubt where it is one of the parts that Spark wrote, others hold rows,
+    and Spark left the mark that it has written all of them.
+    """
+    nothing = finding.doubt in (Doubt.EMPTY, Doubt.NO_ROWS)
+    if not (nothing and rows and path.name.startswith("part-") and (path.parent / _WRITTEN_ALL).is_file()):
+        return finding
+    reason = f"{finding.reason}; the mark {_WRITTEN_ALL} beside it says that all parts are there"
+    return replace(finding, reason=reason, do="Nothing.", stops=False)
+
+
+def _no_rows(path: Path) -> Finding:
+    return Finding(
+        doubt=Doubt.NO_ROWS,
+        reason=f"{path.name} has no rows",
+        do="Export the file again, leave it out, or declare how many rows there are in all files"
+        " (`Manifest(rows=)`).",
+    )

@@ -1,0 +1,185 @@
+"""Which files are meant by paths, patterns and folders, and whether they stayed as they were."""
+
+from __future__ import annotations
+
+import glob
+import os
+import shlex
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NoReturn
+
+from safeside.errors import BadFile, BadQuestion
+
+TEXT: Final = (".csv", ".tsv", ".txt")
+COVERS: Final = "covers.toml"
+"""Beside the visits it says what they cover (`count/coverage.py`), and is none of them."""
+TABLE: Final = (".parquet", ".pq")
+_TICK: Final = 12_000_000
+_COARSE: Final = 2_000_000_000
+"""Nanoseconds within which two changes of a file may bear the same time: on disks of today, and on such as
+keep whole seconds only.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stamp:
+    """Which file a name leads to, and when it was last changed in any way, its own times included."""
+
+    size: int
+    modified: int
+    changed: int
+    file: int
+    device: int
+
+    def unsure(self) -> int:
+        """For how many nanoseconds more a change would not show, because it would bear the same time."""
+        whole = not (self.modified % 10**9 or self.changed % 10**9)
+        grain = _COARSE if whole else _TICK
+        return max(0, min(grain, max(self.modified, self.changed) + grain - time.time_ns()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """The files that were meant, as they were when nobody had read them yet."""
+
+    given: tuple[str | Path, ...]
+    paths: tuple[Path, ...]
+    stamps: tuple[Stamp, ...]
+
+    def require_unchanged(self) -> None:
+        """Refuse files that were written to, exchanged or joined by others while they were read."""
+        if self.stamps != tuple(_stamp(path) for path in self.paths):
+            raise BadFile("A file changed while it was read.", "Try again once nothing writes to the files.")
+        if self.paths != expand(self.given):
+            raise BadFile(
+                "Files came or went while the visits were read.",
+                "Try again once nothing writes to the folder, or name the files that are meant.",
+            )
+
+
+def find_files(given: tuple[str | Path, ...]) -> Found:
+    """The files meant, once a change of any of them would show."""
+    paths = expand(given)
+    found = Found(given=given, paths=paths, stamps=tuple(_stamp(path) for path in paths))
+    unsure = max(stamp.unsure() for stamp in found.stamps)
+    if unsure:
+        time.sleep(unsure / 10**9)
+        found.require_unchanged()
+    return found
+
+
+def expand(given: Iterable[str | Path]) -> tuple[Path, ...]:
+    """The files meant by paths, globs and directories, each once, in order."""
+    paths: list[Path] = []
+    for each in given:
+        if "://" in str(each):
+            raise BadQuestion(
+                "Visits are opened from local files only.", "Copy the files, or give a dataframe."
+            )
+        path = Path(each)
+        _require_text(path)
+        _require_one_meaning(path)
+        # A folder that a pattern matches is opened too: passing it over would lose what is in it.
+        matches = [path] if path.exists() else [Path(name) for name in glob.glob(str(each), recursive=True)]  # noqa: PTH207
+        found = sorted(
+            {file for match in matches for file in (_inside(match) if match.is_dir() else [match])}
+        )
+        if not found:
+            nothing = f"{each} holds no files" if path.is_dir() else f"There is no file {each}"
+            raise BadFile(f"{nothing}.", "Check the path or the pattern.")
+        for file in found:
+            if file.exists() and not file.is_file():
+                raise BadFile(
+                    f"{file} is a pipe or a device, not a file: what it gives cannot be read twice.",
+                    "Write what it gives to a file, and give that.",
+                )
+        paths += found
+    for path in paths:
+        _require_text(path)
+    if len({path.resolve() for path in paths}) < len(paths):
+        raise BadQuestion("A file is given twice.", "Give every file once.")
+    return tuple(paths)
+
+
+def _require_text(path: Path) -> None:
+    """Refuse a name that is no text: engines take none, and no message can show it."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        shown = str(path).encode("utf-8", "backslashreplace").decode()
+        raise BadFile(
+            f"The name of {shown} is not text in UTF-8.", "Rename the file or its folder, and try again."
+        ) from None
+
+
+def _require_one_meaning(path: Path) -> None:
+    """Refuse the name of a file that, as a pattern, stands for others too: either could be meant."""
+    pattern = str(path)
+    if not glob.has_magic(pattern) or not os.path.lexists(path):
+        return
+    if set(map(Path, glob.glob(pattern, recursive=True))) - {path}:  # noqa: PTH207
+        raise BadQuestion(
+            f"{path.name} is the name of a file and a pattern that others match.",
+            f"Give {shlex.quote(glob.escape(pattern))} for that file alone; for all of them, their folder or"
+            " each by its name.",
+        )
+
+
+def _inside(folder: Path) -> list[Path]:
+    """Every file of visits in a folder and the folders in it, linked ones too; what is neither text nor a
+    table stops the work, unless its name says that it is not meant to be read (_SUCCESS, .crc files).
+    """
+    found: list[Path] = []
+    others: list[str] = []
+    seen: set[Path] = set()
+    for root, folders, names in os.walk(folder, onerror=unopened, followlinks=True):
+        here = Path(root).resolve()
+        if here in seen:
+            folders.clear()
+            continue
+        seen.add(here)
+        known = [name for name in names if Path(name).suffix.lower() in TEXT + TABLE]
+        found += [Path(root, name) for name in known]
+        others += [name for name in set(names).difference(known) if name[0] not in "._" and name != COVERS]
+    if others:
+        more = "" if len(others) == 1 else f" and {len(others) - 1:,} more"
+        are, by = ("is", "its name") if len(others) == 1 else ("are", "their names")
+        raise BadFile(
+            f"{folder} also holds {min(others)}{more}, which {are} neither CSV nor Parquet by {by}.",
+            f"If the rest is all that is meant, give {_pattern(folder, found)} instead of the folder;"
+            " otherwise unpack or rename what is missing.",
+        )
+    return found
+
+
+def _pattern(folder: Path, files: list[Path]) -> str:
+    """What to write for exactly these files, as a shell takes it."""
+    suffixes = {file.suffix for file in files}
+    for between in ("", "**/") if len(suffixes) == 1 else ():
+        pattern = f"{glob.escape(str(folder))}/{between}*{min(suffixes)}"
+        if sorted(map(Path, glob.glob(pattern, recursive=True))) == sorted(files):  # noqa: PTH207
+            return shlex.quote(pattern)
+    return "the files by their names"
+
+
+def unopened(error: OSError) -> NoReturn:
+    raise BadFile(
+        f"{Path(str(error.filename)).name} cannot be opened.", "Check that the file exists and may be read."
+    ) from None
+
+
+def _stamp(path: Path) -> Stamp:
+    try:
+        status = path.stat()
+    except OSError as error:
+        unopened(error)
+    return Stamp(
+        size=status.st_size,
+        modified=status.st_mtime_ns,
+        changed=status.st_ctime_ns,
+        file=status.st_ino,
+        device=status.st_dev,
+    )

@@ -1,0 +1,216 @@
+"""Opening visits, wherever they are: one lazy frame whose columns are called by their roles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+import narwhals as nw
+import polars as pl
+
+from safeside.errors import BadFile, BadQuestion
+from safeside.progress import Progress
+from safeside.visits.findings import Doubt, Finding, Where, stop_on
+from safeside.visits.read.csv_bytes import lines_of
+from safeside.visits.read.dataframes import Frame, from_dataframe, from_native, join_times, names_of, prepare
+from safeside.visits.read.files import Fingerprint, Opened, open_files
+from safeside.visits.read.format import Roles, VisitFormat, When, assign_roles
+from safeside.visits.read.identifiers import is_text
+from safeside.visits.read.text_values import CLOCKS_OF_UTC, only_numbers, text_of
+from safeside.visits.times.clocks import Clock, Epoch, FloatEpoch, LocalDates, LocalStamps, Stamps
+
+_ENGINES: Final = ("narwhals", "pandas", "pyarrow", "duckdb", "_duckdb", "pyspark", "py4j")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """Visits ready to be asked: columns by role, how each tells the time, and what was noticed on the way."""
+
+    frame: Frame
+    numbered: Frame | None
+    roles: Roles
+    types: Mapping[str, nw.dtypes.DType]
+    clocks: Mapping[str, Clock]
+    texts: frozenset[str]
+    engine: str
+    opened: Opened | None
+    findings: tuple[Finding, ...]
+    declared: VisitFormat
+
+    @property
+    def text_persons(self) -> bool:
+        """Whether people are identified by text, which may have lost zeros or digits on its way."""
+        return is_text(self.types["person"])
+
+    @property
+    def rows(self) -> int | None:
+        """How many rows the files say they have; None for dataframes."""
+        return None if self.opened is None else self.opened.rows
+
+    def parts(self) -> Iterator[tuple[Frame, Path | None]]:
+        """The visits again, file by file and with numbered rows, to find out where something is wrong."""
+        if self.opened is None:
+            yield (self.frame if self.numbered is None else self.numbered), None
+            return
+        for path in self.opened.filled:
+            yield prepare(self.opened.scan(path), self.roles, self.declared, numbered=True), path
+
+    def file(self, path: Path) -> Frame:
+        """The rows of one of the files."""
+        assert self.opened is not None
+        return prepare(self.opened.scan(path), self.roles, self.declared)
+
+    def only(self, rows: pl.LazyFrame) -> Source:
+        """The same visits, fewer rows of their files."""
+        return replace(self, frame=prepare(rows, self.roles, self.declared))
+
+    def where(self, path: Path | None, rows: list[int]) -> tuple[Where, ...]:
+        """Row numbers from 0 as a person finds them: lines of a text file, rows of a table."""
+        if path is None:
+            return tuple(Where(file="", line=row + 1, unit="row") for row in rows)
+        if self.opened is not None and self.opened.text:
+            broken = any(found.doubt is Doubt.LINE_BREAK for found in self.opened.findings)
+            return tuple(Where(file=path.name, line=line) for line in lines_of(path, rows, broken=broken))
+        return tuple(Where(file=path.name, line=row + 1, unit="row") for row in rows)
+
+
+def open_paths(visits: Any, declared: VisitFormat, *, key: bytes | None, progress: Progress) -> Opened | None:
+    """The files, where visits are a path, a glob, a directory or a list of them; None for a dataframe."""
+    if isinstance(visits, str | Path) or (isinstance(visits, list | tuple) and visits):
+        quotes = not declared.no_quotes
+        return open_files(visits, declared.separator, Fingerprint(key), progress, quotes=quotes)
+    return None
+
+
+def open_visits(visits: Any, opened: Opened | None, declared: VisitFormat) -> Source:
+    """Visits with their columns by role, from files that were opened or from a dataframe."""
+    if opened is not None:
+        stop_on(opened.illegible)
+        roles = assign_roles(opened.columns, declared)
+        opened.require_same_types(column for role in roles.columns for column in roles.read(role))
+        _require_known_clock(opened, roles, declared)
+        frame = prepare(opened.scan(), roles, declared)
+        return _source(frame, None, roles, declared, opened)
+    native, engine = from_native(visits)
+    roles = assign_roles(names_of(native), declared)
+    if roles.joined:
+        native, engine = join_times(native, roles, engine), "polars"
+    renamed = (c if role == c else nw.col(c).alias(role) for role, c in roles.columns.items())
+    as_is = not roles.unused and all(role == column for role, column in roles.columns.items())
+    chosen = native if as_is else native.select(renamed)
+    frame, numbered = from_dataframe(chosen, roles, declared, engine)
+    return _source(frame, numbered, roles, declared, None)
+
+
+def _require_known_clock(opened: Opened, roles: Roles, declared: VisitFormat) -> None:
+    """Refuse times that Spark would have written in UTC, read on any other clock."""
+    old = opened.old_times(column for role in roles.times for column in roles.read(role))
+    if old and declared.timezone not in CLOCKS_OF_UTC:
+        raise BadQuestion(
+            f"The times in column {old[0]} are of an old kind (INT96), which Spark writes in UTC and others"
+            " on a clock that nobody can tell.",
+            'Declare `timezone="UTC"` if Spark wrote the files; otherwise write them again with zoned times.',
+        )
+
+
+def _source(
+    frame: Frame, numbered: Frame | None, roles: Roles, declared: VisitFormat, opened: Opened | None
+) -> Source:
+    schema = frame.collect_schema()
+    engine = str(frame.implementation)
+    clocks = {role: _clock(roles, role, schema[role], declared, engine) for role in roles.times}
+    if len({type(clock) for clock in clocks.values()}) > 1:
+        raise BadQuestion(
+            "Start and end tell the time in different ways.", "Give both as timestamps, or both as dates."
+        )
+    findings = [] if opened is None else list(opened.findings)
+    if roles.unused:
+        reason = f"columns not used: {', '.join(name or 'one without a name' for name in roles.unused)}"
+        do = "Nothing, unless one of them says which rows should not count."
+        findings.append(Finding(doubt=Doubt.UNUSED_COLUMNS, reason=reason, do=do, stops=False))
+    return Source(
+        frame=frame,
+        numbered=numbered,
+        roles=roles,
+        types={role: schema[role] for role in roles.columns},
+        clocks=clocks,
+        texts=frozenset(role for role in roles.columns if text_of(role) in schema.names()),
+        engine=engine,
+        opened=opened,
+        findings=tuple(findings),
+        declared=declared,
+    )
+
+
+def _clock(roles: Roles, role: str, dtype: nw.dtypes.DType, declared: VisitFormat, engine: str) -> Clock:
+    column = roles.columns[role]
+    if isinstance(dtype, nw.Datetime):
+        stamps = Stamps(dtype=dtype, polars=engine == "polars", spark=engine.startswith("pyspark"))
+        zone = dtype.time_zone
+        if roles.when is When.DATES and zone is None:
+            return LocalDates(local=_local(column, declared), midnights=stamps)
+        if roles.when is not When.DATES:
+            return stamps if zone is not None else LocalStamps(stamps=stamps, local=_local(column, declared))
+    if dtype == nw.Date and roles.when is not When.SIGHTINGS:
+        return LocalDates(local=_local(column, declared), midnights=None)
+    if dtype.is_integer() and roles.when is not When.DATES:
+        if declared.epoch is None:
+            raise only_numbers(column)
+        return Epoch(unit=declared.epoch)
+    if dtype.is_float() and roles.when is not When.DATES:
+        if declared.epoch is None:
+            raise only_numbers(column)
+        return FloatEpoch(unit=declared.epoch)
+    raise BadQuestion(
+        f"Column {column} holds {dtype}, which is not a {'date' if roles.when is When.DATES else 'time'}.",
+        "Map timestamps as start and end or as time, and dates as date.",
+    )
+
+
+def _local(column: str, declared: VisitFormat) -> Any:
+    local = declared.local
+    if local is None:
+        raise BadQuestion(
+            f"The times in column {column} have no zone, and none is declared.",
+            'Declare the zone whose clock they show (`timezone="Asia/Tokyo"`).',
+        )
+    return local
+
+
+@contextmanager
+def reading(opened: Opened | None) -> Iterator[None]:
+    """Turn an engine's failure into a refusal; its own words are dropped, because they quote the data."""
+    try:
+        yield
+    except BadFile:
+        # What is wrong with a file that changed meanwhile may be wrong with neither of its states.
+        if opened is not None:
+            opened.require_unchanged()
+        raise
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        if opened is not None:
+            opened.require_unchanged()
+        raise BadFile(
+            f"The visits cannot be read to the end ({type(error).__name__}).",
+            "Export the files again; one of them is damaged or cut off.",
+        ) from None
+    except Exception as error:
+        if type(error).__module__.partition(".")[0] not in _ENGINES:
+            raise
+        raise BadFile(
+            f"The visits cannot be read to the end ({type(error).__name__}).",
+            "Look at the dataframe with its own engine; columns of the same kind must have the same type.",
+        ) from None
+    if opened is not None:
+        opened.require_unchanged()
+
+
+def lost_again() -> BadFile:
+    """A row was doubtful in one reading and not in the next."""
+    return BadFile(
+        "A doubtful row was seen, and not found again.",
+        "Try again once nothing writes to the data; if it happens again, report it.",
+    )

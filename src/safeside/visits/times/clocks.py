@@ -1,0 +1,347 @@
+"""How a column tells the time, and what a window means in that column's own terms.
+
+No column is ever converted. The window's two moments are turned, once and exactly, into thresholds of the
+column's own kind: instants, numbers since 1970, naive local times, local dates. Engines then only compare,
+which is the one thing they all do alike and fast. Where a local clock goes back, a naive time is two
+moments, and counts at both: nobody is lost to an hour that happened twice.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
+from fractions import Fraction
+from functools import lru_cache
+from typing import Final, Protocol
+
+import narwhals as nw
+
+from safeside.visits.times.window import EARLIEST, LATEST, find_zone
+
+PER_SECOND: Final = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+AFTER_1970: Final = datetime(1971, 1, 2, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
+_LOOK_AROUND: Final = timedelta(hours=50)
+"""Wider than twice any offset from UTC: no change of clocks beyond it can reorder times near a moment."""
+_STEP: Final = timedelta(minutes=15)
+_WEEK: Final = timedelta(days=7)
+_FIRST_WEEK: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_LAST_WEEK: Final = datetime(2060, 1, 1, tzinfo=UTC)
+
+
+class Clock(Protocol):
+    """What a column that tells the time can be asked of one moment; each answer is True or False for every
+    row.
+    """
+
+    def before(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        """Whether it may be before the moment."""
+
+    def at_or_before(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        """Whether it may be at or before the moment."""
+
+    def after(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        """Whether it may be after the moment."""
+
+    def since(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        """Whether it may be at or after the moment."""
+
+
+def _ticks(moment: datetime, unit: str) -> tuple[int, bool]:
+    """Whole units from 1970 up to the moment, and whether the moment lies exactly on one."""
+    micros = (moment - _EPOCH) // _MICROSECOND
+    whole, rest = divmod(micros * PER_SECOND[unit], PER_SECOND["us"])
+    return whole, rest == 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Epoch:
+    """Whole numbers since 1970, in seconds, milli-, micro- or nanoseconds."""
+
+    unit: str
+
+    def before(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        whole, exact = _ticks(moment, self.unit)
+        return column < whole + (not exact)
+
+    def at_or_before(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        return column <= _ticks(moment, self.unit)[0]
+
+    def after(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        return column > _ticks(moment, self.unit)[0]
+
+    def since(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        whole, exact = _ticks(moment, self.unit)
+        return column >= whole + (not exact)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FloatEpoch:
+    """Floating-point numbers since 1970. A moment that is no such number lies between two of them, and a time
+    that was written as that moment may have become either: both may be before it, and after it.
+    """
+
+    unit: str
+
+    def _around(self, moment: datetime) -> tuple[float, float]:
+        exact = Fraction((moment - _EPOCH) // _MICROSECOND * PER_SECOND[self.unit], PER_SECOND["us"])
+        nearest = float(exact)
+        if Fraction(nearest) == exact:
+            return nearest, nearest
+        below = nearest if Fraction(nearest) < exact else math.nextafter(nearest, -math.inf)
+        return below, math.nextafter(below, math.inf)
+
+    def before(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        below, above = self._around(moment)
+        return column < above if below == above else column <= above
+
+    def at_or_before(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        return column <= self._around(moment)[1]
+
+    def after(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        below, above = self._around(moment)
+        return column > below if below == above else column >= below
+
+    def since(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        return column >= self._around(moment)[0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stamps:
+    """Timestamps of a dataframe, zoned or naive: thresholds of exactly that type, so that none is
+    truncated.
+    """
+
+    dtype: nw.Datetime
+    polars: bool
+    """Polars has a tz database of its own, which need not agree with Python's: it is given moments as the
+    numbers that it holds them in, whatever the zone.
+    """
+    spark: bool = False
+    """PySpark reads a naive moment on the clock of this process and shows it on that of its session: it is
+    given text instead, which no clock changes.
+    """
+
+    def literal(self, moment: datetime, *, up: bool) -> nw.Expr:
+        """The moment, moved to the column's own resolution in the direction asked for."""
+        unit = str(self.dtype.time_unit)
+        whole, exact = _ticks(moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment, unit)
+        whole += up and not exact
+        if self.polars:
+            return nw.lit(whole, dtype=self.dtype)
+        micros = whole * PER_SECOND["us"] // PER_SECOND[unit]
+        at, zone = _EPOCH + micros * _MICROSECOND, self.dtype.time_zone
+        if self.spark:
+            naive = at.replace(tzinfo=None).isoformat(" ")
+            return nw.lit(naive).cast(self.dtype) if zone is None else nw.lit(at)
+        if zone is None:
+            return nw.lit(at.replace(tzinfo=None), dtype=self.dtype)
+        return nw.lit(at.astimezone(zone_of(zone)), dtype=self.dtype)
+
+    def before(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        return column < self.literal(moment, up=True)
+
+    def at_or_before(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        return column <= self.literal(moment, up=False)
+
+    def after(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        return column > self.literal(moment, up=False)
+
+    def since(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        return column >= self.literal(moment, up=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalStamps:
+    """Naive timestamps read on the clock of one declared place."""
+
+    stamps: Stamps
+    local: tzinfo
+
+    def before(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        shown = _shown(moment, self.local)
+        return self.stamps.before(column, max([shown, *_peaks(moment, self.local)]))
+
+    def at_or_before(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        shown = _shown(moment, self.local)
+        peak = max(_peaks(moment, self.local), default=shown)
+        return self.stamps.before(column, peak) if peak > shown else self.stamps.at_or_before(column, shown)
+
+    def after(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        shown = _shown(moment, self.local)
+        troughs = _troughs(moment, self.local)
+        if troughs and min(troughs) <= shown:
+            return self.stamps.since(column, min(troughs))
+        return self.stamps.after(column, shown)
+
+    def since(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        shown = _shown(moment, self.local)
+        return self.stamps.since(column, min([shown, *_troughs(moment, self.local)]))
+
+    def repeats(self, first: datetime, last: datetime) -> bool:
+        """Whether, of two times that may lie between the moments, the later shown may be the earlier one."""
+        for change in _changes(first - _LOOK_AROUND, last + _LOOK_AROUND, self.local):
+            reached, instead = _shown_around(change, self.local)
+            back = reached - instead
+            if back > timedelta(0) and first - back <= change <= last + back:
+                return True
+        return False
+
+    @property
+    def goes_back(self) -> bool:
+        """Whether there are hours that this clock showed twice."""
+        return bool(_repeated(self.local))
+
+    def within_one_repeat(self, first: nw.Expr, last: nw.Expr) -> nw.Expr:
+        """Whether both times shown lie in one stretch that the clock showed twice: then the one shown as the
+        later may well be the earlier.
+        """
+        day = _day_number(first)
+        within: nw.Expr | None = None
+        for (begin, end), days in _repeated(self.local).items():
+            inside = day.is_in(days)
+            for column in (first, last):
+                minute = _minute_of_day(column)
+                inside = inside & (minute >= begin) & (minute < end)
+            within = inside if within is None else within | inside
+        assert within is not None
+        return within & (day == _day_number(last))
+
+    def skipped(self, column: nw.Expr, moments: tuple[datetime, ...]) -> nw.Expr | None:
+        found: nw.Expr | None = None
+        for change in sorted(
+            {c for m in moments for c in _changes(m - _LOOK_AROUND, m + _LOOK_AROUND, self.local)}
+        ):
+            first, last = _shown_around(change, self.local)
+            if last > first:
+                gap = self.stamps.since(column, first) & self.stamps.before(column, last)
+                found = gap if found is None else found | gap
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalDates:
+    """Dates: each stands for the whole of that day on the clock of one declared place."""
+
+    local: tzinfo
+    midnights: Stamps | None
+    """Set where the dates are held as naive midnights, as pandas does; None where they are true dates."""
+
+    def _compare(self, day: date) -> nw.Expr:
+        if self.midnights is None:
+            return nw.lit(day, dtype=nw.Date())
+        return self.midnights.literal(datetime(day.year, day.month, day.day), up=False)
+
+    def before(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        return self.at_or_before(column, moment - _MICROSECOND)
+
+    def at_or_before(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        shown = max([_shown(moment, self.local), *(p - _MICROSECOND for p in _peaks(moment, self.local))])
+        return column < self._compare(shown.date() + timedelta(days=1))
+
+    def after(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        return self.since(column, moment)
+
+    def since(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+        shown = min([_shown(moment, self.local), *_troughs(moment, self.local)])
+        return column >= self._compare(shown.date())
+
+
+def _day_number(column: nw.Expr) -> nw.Expr:
+    """20241027: a number on every engine, where dates are objects to some."""
+    year, month = column.dt.year().cast(nw.Int64), column.dt.month().cast(nw.Int64)
+    return year * 10_000 + month * 100 + column.dt.day().cast(nw.Int64)
+
+
+def _minute_of_day(column: nw.Expr) -> nw.Expr:
+    return column.dt.hour().cast(nw.Int64) * 60 + column.dt.minute().cast(nw.Int64)
+
+
+@lru_cache(maxsize=16)
+def _repeated(zone: tzinfo) -> dict[tuple[int, int], list[int]]:
+    """Minutes of a day that the clock showed twice, from and up to, and the days on which it did (20241027).
+
+    Looked up week by week. A stretch over midnight, or two changes within one week, are not found: a stay in
+    them stays doubtful.
+    """
+    found: dict[tuple[int, int], list[int]] = {}
+    at = _FIRST_WEEK
+    while at < _LAST_WEEK:
+        step = at + _WEEK
+        before, after = at.astimezone(zone).utcoffset(), step.astimezone(zone).utcoffset()
+        if before is not None and after is not None and after < before:
+            change = _change_between(at, step, zone)
+            reached, instead = _shown_around(change, zone)
+            begin = instead.hour * 60 + instead.minute
+            stretch = (begin, begin + (reached - instead) // timedelta(minutes=1))
+            if (reached - _MICROSECOND).date() == instead.date():
+                found.setdefault(stretch, []).append(
+                    instead.year * 10_000 + instead.month * 100 + instead.day
+                )
+        at = step
+    return found
+
+
+def implausible(clock: Clock, column: nw.Expr) -> nw.Expr:
+    """Times no visit begins at: a unit mistaken for another, or a number that overflowed."""
+    return ~clock.since(column, EARLIEST) | ~clock.before(column, LATEST)
+
+
+def unit_mistaken(clock: Clock, column: nw.Expr) -> nw.Expr:
+    """Times of 1970: what seconds become when they are taken for something finer."""
+    return clock.since(column, _EPOCH) & clock.before(column, AFTER_1970)
+
+
+def zone_of(name: str) -> tzinfo:
+    """The zone of a timestamp type, by name or as a fixed offset: +09:00, or UTC+09:00 as in pandas."""
+    offset = name.removeprefix("UTC")
+    if offset and offset[0] in "+-":
+        sign = -1 if offset[0] == "-" else 1
+        digits = offset[1:].replace(":", "")
+        return timezone(sign * timedelta(hours=int(digits[:2]), minutes=int(digits[2:] or 0)))
+    return find_zone(name)
+
+
+def _shown(moment: datetime, zone: tzinfo) -> datetime:
+    """What the clock on the wall shows at the moment."""
+    return moment.astimezone(zone).replace(tzinfo=None)
+
+
+def _changes(first: datetime, last: datetime, zone: tzinfo) -> Iterator[datetime]:
+    """The moments between first and last at which the offset from UTC changes, to the microsecond."""
+    at, offset = first, first.astimezone(zone).utcoffset()
+    while at < last:
+        step = at + _STEP
+        new = step.astimezone(zone).utcoffset()
+        if new != offset:
+            yield _change_between(at, step, zone)
+        at, offset = step, new
+
+
+def _change_between(low: datetime, high: datetime, zone: tzinfo) -> datetime:
+    """The moment, to the microsecond, at which the offset changes from what it is at first."""
+    offset = low.astimezone(zone).utcoffset()
+    while high - low > _MICROSECOND:
+        middle = low + (high - low) / 2
+        low, high = (middle, high) if middle.astimezone(zone).utcoffset() == offset else (low, middle)
+    return high
+
+
+def _shown_around(change: datetime, zone: tzinfo) -> tuple[datetime, datetime]:
+    """What the clock was about to show, and what it showed instead."""
+    return _shown(change - _MICROSECOND, zone) + _MICROSECOND, _shown(change, zone)
+
+
+def _peaks(moment: datetime, zone: tzinfo) -> list[datetime]:
+    """Local times just short of which the clock had come before the moment, when it went back."""
+    around = (_shown_around(c, zone) for c in _changes(moment - _LOOK_AROUND, moment, zone))
+    return [reached for reached, instead in around if instead < reached]
+
+
+def _troughs(moment: datetime, zone: tzinfo) -> list[datetime]:
+    """Local times to which the clock goes back after the moment."""
+    around = (_shown_around(c, zone) for c in _changes(moment, moment + _LOOK_AROUND, zone))
+    return [instead for reached, instead in around if instead < reached]

@@ -1,0 +1,210 @@
+"""When the question is asked of: an instant, or a half-open interval, always a matter of the real clock.
+
+A local time that the clock skipped, showed twice, or whose zone nobody declared is not a moment; it is
+refused here rather than guessed, because an hour's error moves people out of the count.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from typing import Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
+
+from safeside.errors import BadQuestion
+from safeside.visits.findings import amount
+from safeside.visits.nearby import did_you_mean
+
+EARLIEST: Final = datetime(1900, 1, 1, tzinfo=UTC)
+LATEST: Final = datetime(2200, 1, 1, tzinfo=UTC)
+"""Times outside these years are a wrong unit or a wrapped number, not visits."""
+
+_DURATION: Final = re.compile(
+    r"P(?:(?P<weeks>\d+)W)?(?:(?P<days>\d+)D)?(?:T(?:(?P<hours>\d+)H)?(?:(?P<minutes>\d+)M)?(?:(?P<seconds>\d+)S)?)?",
+)
+_SHORT: Final = re.compile(r"(?P<number>\d+)\s*(?P<unit>s|sec|min|m|h|d)")
+_UNITS: Final = {
+    "s": "seconds",
+    "sec": "seconds",
+    "min": "minutes",
+    "m": "minutes",
+    "h": "hours",
+    "d": "days",
+}
+_TOO_FINE: Final = re.compile(r"[.,]\d{7}")
+_DATE_ONLY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
+_ANY_DATE: Final = re.compile(r"\d{4}-?(?:\d{2}-?\d{2}|W\d{2}-?\d)")
+_DATE_AND_TIME: Final = re.compile(rf"{_ANY_DATE.pattern}[Tt ]\d.*")
+"""What Python takes for a time is more: any character between date and time, so that the offset of a bare
+date (2024-03-01+09:00) becomes nine o'clock, and a week its first midnight.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Window:
+    """An instant, or the moments from `start` up to but not including `end`."""
+
+    start: datetime
+    end: datetime
+    instant: bool
+    text: str
+
+    @classmethod
+    def parse(cls, text: str, timezone: str | None = None) -> Window:
+        """Read an ISO 8601 instant, an interval `A/B` or `A/P1D`, or one date: that whole local day."""
+        zone = None if timezone is None else find_zone(timezone)
+        halves = [_usual_date(half.strip()) for half in text.split("/")]
+        if len(halves) > 2 or not all(halves):
+            raise BadQuestion(
+                f"The window {text!r} is neither an instant nor an interval.",
+                "Write one instant (2024-03-01T18:00+09:00), an interval A/B, or one date.",
+            )
+        if len(halves) == 2:
+            return cls._interval(halves[0], halves[1], zone)
+        only = halves[0]
+        if _DATE_ONLY.fullmatch(only):
+            return cls._interval(only, "P1D", zone)
+        moment = _moment(only, zone)
+        return cls(start=moment, end=moment, instant=True, text=_show(moment, only, zone))
+
+    @classmethod
+    def _interval(cls, first: str, last: str, zone: tzinfo | None) -> Window:
+        start = _moment(first, zone)
+        end = _after(first, last, zone) if last.startswith("P") else _moment(last, zone)
+        if end <= start:
+            raise BadQuestion(
+                "The window ends before or when it begins.",
+                "Give an interval A/B with B after A; for one moment give the moment alone.",
+            )
+        text = f"{_show(start, first, zone)}/{_show(end, last, zone)}"
+        return cls(start=start, end=end, instant=False, text=text)
+
+
+def find_zone(name: str) -> tzinfo:
+    """The time zone of that name, from the tz database."""
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, IsADirectoryError):
+        raise BadQuestion(
+            f"There is no time zone {name!r}.",
+            f"Name one of the tz database, such as Europe/Berlin.{did_you_mean(name, available_timezones())}",
+        ) from None
+
+
+def parse_duration(value: str | timedelta, name: str) -> timedelta:
+    """A length of time: PT15M, 15min, 2h, or a timedelta; zero or more."""
+    length = value if isinstance(value, timedelta) else _read_duration(value)
+    if length is None or length < timedelta(0):
+        raise BadQuestion(
+            f"{name[:1].upper()}{name[1:]} is not a length of time.",
+            f"Give {name} as 15min, 2h, 1d or PT1H30M.",
+        )
+    return length
+
+
+def in_words(time: timedelta) -> str:
+    """1 day, 2 hours and 15 minutes."""
+    minutes, seconds = divmod(time.seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    named = {"day": time.days, "hour": hours, "minute": minutes, "second": seconds}
+    parts = [amount(number, name, f"{name}s") for name, number in named.items() if number]
+    if time.microseconds:
+        parts.append(amount(time.microseconds, "microsecond", "microseconds"))
+    *most, last = parts or ["no time"]
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def _read_duration(text: str) -> timedelta | None:
+    short = _SHORT.fullmatch(text.strip().lower())
+    long = _DURATION.fullmatch(text.strip().upper())
+    parts = {k: int(v) for k, v in long.groupdict().items() if v is not None} if long else {}
+    if short:
+        parts = {_UNITS[short["unit"]]: int(short["number"])}
+    try:
+        return timedelta(**parts) if parts else None
+    except OverflowError:
+        return None
+
+
+def _usual_date(text: str) -> str:
+    """A date that is written in another way of ISO 8601 (20240301, 2024-W09-5) as 2024-03-01; the rest as it
+    is.
+    """
+    try:
+        return date.fromisoformat(text).isoformat() if _ANY_DATE.fullmatch(text) else text
+    except ValueError:  # for whoever reads it to say
+        return text
+
+
+def _moment(text: str, zone: tzinfo | None) -> datetime:
+    """One moment on the real clock, in UTC; a bare date is where its local day begins."""
+    try:
+        if zone is not None and _DATE_ONLY.fullmatch(text):
+            return _plausible(local_midnight(date.fromisoformat(text), zone), text)
+        if not _DATE_ONLY.fullmatch(text) and not _DATE_AND_TIME.fullmatch(text):
+            raise ValueError
+        read = datetime.fromisoformat(text)
+    except ValueError:
+        raise BadQuestion(
+            f"{text!r} is not an ISO 8601 time.",
+            "Write it as 2024-03-01T18:00+09:00, or 2024-03-01 for a day.",
+        ) from None
+    if _TOO_FINE.search(text):
+        raise BadQuestion(
+            f"{text!r} is finer than a microsecond.", "Give the window in whole microseconds or coarser."
+        )
+    if read.tzinfo is None:
+        read = _localise(read, text, zone)
+    return _plausible(read.astimezone(UTC), text)
+
+
+def _plausible(moment: datetime, text: str) -> datetime:
+    if not EARLIEST <= moment <= LATEST:
+        raise BadQuestion(f"{text!r} is not between 1900 and 2200.", "Check the year of the window.")
+    return moment
+
+
+def _localise(read: datetime, text: str, zone: tzinfo | None) -> datetime:
+    if zone is None:
+        raise BadQuestion(
+            f"The time {text!r} has no zone.",
+            'Add an offset (2024-03-01T18:00+09:00) or declare the zone (`timezone="Asia/Tokyo"`).',
+        )
+    early, late = (read.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1))
+    if early != late:
+        skipped = early.astimezone(zone).replace(tzinfo=None) != read
+        raise BadQuestion(
+            f"The clock {'skipped' if skipped else 'showed twice'} the local time {text!r}.",
+            "Write it with its offset from UTC, so that it is one moment.",
+        )
+    return early
+
+
+def _after(first: str, length: str, zone: tzinfo | None) -> datetime:
+    """The end of `first/length`: whole days are days of the local calendar, hours are hours."""
+    match = _DURATION.fullmatch(length)
+    duration = _read_duration(length)
+    if match is None or not duration:
+        raise BadQuestion(f"{length!r} is not a length of time.", "Write it as P1D, P1W or PT12H.")
+    try:
+        read = datetime.fromisoformat(first)
+        days = timedelta(days=int(match["days"] or 0), weeks=int(match["weeks"] or 0))
+        shifted = read + days
+        bare = _DATE_ONLY.fullmatch(first) is not None
+        begins = _moment(shifted.date().isoformat() if bare else shifted.isoformat(), zone)
+        return _plausible(begins + (duration - days), f"{first}/{length}")
+    except (ValueError, OverflowError):
+        raise BadQuestion(f"{first}/{length} is not an interval.", "Write it as 2024-03-01/P1D.") from None
+
+
+def _show(moment: datetime, text: str, zone: tzinfo | None) -> str:
+    """The moment as its asker wrote it: in the declared zone, or with the offset that was given."""
+    if zone is not None:
+        return moment.astimezone(zone).isoformat()
+    return moment.isoformat() if text.startswith("P") else datetime.fromisoformat(text).isoformat()
+
+
+def local_midnight(day: date, zone: tzinfo) -> datetime:
+    """The first moment of a local day, also where the clock skips midnight or shows it twice."""
+    return datetime.combine(day, time(), tzinfo=zone).astimezone(UTC)

@@ -1,0 +1,215 @@
+"""Row groups that are not read again: no count and no complaint changes, whoever writes to file or notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.visits.making import DAY, NOON, PLACES, count_visits, places, stays, table
+from tests.visits.plain import Stay
+from tests.visits.read.test_statistics import as_written, columns, footer_of, written
+
+from safeside.errors import SafesideError
+from safeside.progress import quiet
+from safeside.visits import VisitFormat, Window
+from safeside.visits.count import row_groups as ranges
+from safeside.visits.read.source import open_paths, open_visits
+
+KEY, OTHER = b"k" * 32, b"o" * 32
+NOT_YET = Window.parse("2030-01-01", "UTC")
+WINDOWS = [DAY, NOON, NOT_YET, Window.parse("2024-03-03T10:00Z/2024-03-03T10:00:00.000001Z")]
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    base, number = tmp_path_factory.mktemp("ranges"), count()
+    return ((base / str(each)) for each in number)
+
+
+def outcome(path: Path, window: Window, remember: Path | None = None, key: bytes = KEY) -> object:
+    try:
+        counted = count_visits(path, places(), window, max_places_per_person=5, key=key, remember=remember)
+    except SafesideError as refusal:
+        return str(refusal)
+    return counted.values.tolist()
+
+
+def log(days: int = 20, each: int = 10) -> pl.DataFrame:
+    """Somebody new at the bar every hour or so, in the order of time."""
+    rows = [
+        Stay(f"x{number}", PLACES[number % 5], at, at + timedelta(minutes=5))
+        for number in range(days * each)
+        for at in (DAY.start - timedelta(days=10) + timedelta(days=number) / each,)
+    ]
+    return table(rows)
+
+
+def kept(path: Path, window: Window, notes: Path) -> int:
+    """How many rows are left to read."""
+    opened = open_paths(path, VisitFormat(), key=KEY, progress=quiet)
+    source = open_visits(path, opened, VisitFormat())
+    left = ranges.narrowed(source, window, KEY, notes, quiet)
+    rows: int = left.frame.select("person").collect().shape[0]
+    return rows
+
+
+@given(rows=stays, in_order=st.booleans(), size=st.integers(1, 9), fault=st.integers(0, 5), data=st.data())
+def test_counts_and_complaints_are_the_same(
+    folders: Any, rows: list[Stay], in_order: bool, size: int, fault: int, data: st.DataObject
+) -> None:
+    folder = next(folders)
+    folder.mkdir()
+    frame = table(rows)
+    frame = frame.sort("start") if in_order else frame
+    row = data.draw(st.integers(0, len(rows) - 1))
+    here = pl.int_range(pl.len()) == row
+    broken: dict[int, tuple[str, Any]] = {
+        1: ("start", None),
+        2: ("end", None),
+        3: ("end", datetime(1890, 1, 1)),
+        4: ("start", datetime(1970, 5, 5)),
+        5: ("person", None),
+    }
+    if fault:
+        column, value = broken[fault]
+        frame = frame.with_columns(
+            pl.when(here)
+            .then(pl.lit(value).cast(frame.schema[column]))
+            .otherwise(pl.col(column))
+            .alias(column)
+        )
+    path = folder / "visits.parquet"
+    frame.write_parquet(path, row_group_size=size)
+    for window in WINDOWS:
+        said = outcome(path, window)
+        assert outcome(path, window, folder / "notes") == said
+        assert outcome(path, window, folder / "notes") == said
+
+
+def test_a_repeated_question_reads_few_rows(tmp_path: Path) -> None:
+    path = tmp_path / "visits.parquet"
+    log().write_parquet(path, row_group_size=10)
+    assert kept(path, DAY, tmp_path / "notes") <= 30
+    assert kept(path, DAY, tmp_path / "notes") <= 30
+    assert kept(path, NOT_YET, tmp_path / "notes") == 0
+    assert len(list((tmp_path / "notes").iterdir())) == 1
+
+
+def test_only_files_that_hold_something_of_the_window_are_read(tmp_path: Path) -> None:
+    for number, part in enumerate(log().iter_slices(50)):
+        part.write_parquet(tmp_path / f"visits-{number}.parquet")
+    assert outcome(tmp_path / "visits-*.parquet", DAY, tmp_path / "notes") == outcome(
+        tmp_path / "visits-*.parquet", DAY
+    )
+    assert kept(tmp_path / "visits-*.parquet", DAY, tmp_path / "notes") == 50
+
+
+def test_times_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, looked, real = tmp_path / "visits.parquet", [], ranges.look
+    log().write_parquet(path, row_group_size=10)
+    monkeypatch.setattr(ranges, "look", lambda *given: looked.append(1) or real(*given))
+    for window in (DAY, DAY, NOON, NOT_YET):
+        outcome(path, window, tmp_path / "notes")
+    assert len(looked) == 1
+    outcome(path, DAY, tmp_path / "notes", OTHER)
+    assert len(looked) == 2
+
+
+def test_a_file_that_changed_is_looked_at_again(tmp_path: Path) -> None:
+    path, notes = tmp_path / "visits.parquet", tmp_path / "notes"
+    log().write_parquet(path, row_group_size=10)
+    before = outcome(path, DAY, notes)
+    log().reverse().write_parquet(path, row_group_size=10)
+    assert outcome(path, DAY, notes) == before
+    moved = pl.col("start", "end") + timedelta(days=3)
+    log().with_columns(moved).write_parquet(path, row_group_size=10)
+    assert outcome(path, DAY, notes) == outcome(path, DAY)
+    assert len(list(notes.iterdir())) == 3
+
+
+def test_statistics_that_lie_change_nothing(tmp_path: Path) -> None:
+    """Everybody is in the window, and the file says that nobody is."""
+    path = tmp_path / "visits.parquet"
+    content = written(columns())
+    footer, lie = footer_of(content), as_written(DAY.end + timedelta(days=300))
+    for moment in (DAY.start, DAY.start + timedelta(hours=1)):
+        content[footer:] = content[footer:].replace(as_written(moment), lie)
+    path.write_bytes(content)
+    assert pl.scan_parquet(path).filter(pl.col("start") < DAY.end).collect().is_empty()  # so they lie
+    right = [100, 0, 0, 0, 0]
+    for _ in range(2):
+        assert outcome(path, DAY, tmp_path / "notes") == right
+
+
+@pytest.mark.parametrize("harm", ["garbage", "empty", "one bit", "of another file", "folder"])
+def test_notes_that_somebody_changed_are_not_believed(tmp_path: Path, harm: str) -> None:
+    path, notes = tmp_path / "visits.parquet", tmp_path / "notes"
+    log().write_parquet(path, row_group_size=10)
+    right = outcome(path, DAY, notes)
+    (kept_in,) = notes.iterdir()
+    other = tmp_path / "other.parquet"
+    log().with_columns(pl.col("start", "end") + timedelta(days=300)).write_parquet(other, row_group_size=10)
+    outcome(other, DAY, notes)
+    (others,) = set(notes.iterdir()) - {kept_in}
+    content = kept_in.read_bytes()
+    if harm == "folder":
+        kept_in.unlink()
+        kept_in.mkdir()
+    else:
+        kept_in.write_bytes(
+            {
+                "garbage": b"[[200, 0, 0]]",
+                "empty": b"",
+                "one bit": bytes([*content[:-1], content[-1] ^ 1]),
+                "of another file": others.read_bytes(),
+            }[harm]
+        )
+    assert outcome(path, DAY, notes) == right
+
+
+def test_notes_are_private_and_say_nothing(tmp_path: Path) -> None:
+    path, notes = tmp_path / "visits.parquet", tmp_path / "notes"
+    log().write_parquet(path, row_group_size=10)
+    outcome(path, DAY, notes)
+    (only,) = notes.iterdir()
+    assert (only.stat().st_mode & 0o777, notes.stat().st_mode & 0o777) == (0o600, 0o700)
+    assert b"[" not in only.read_bytes()[:1]
+    assert str(round(DAY.start.timestamp())).encode()[:6] not in only.read_bytes()
+
+
+def test_where_nothing_can_be_written_the_count_is_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "visits.parquet"
+    log().write_parquet(path, row_group_size=10)
+    (tmp_path / "file").write_text("no folder")
+    assert outcome(path, DAY, tmp_path / "file" / "notes") == outcome(path, DAY)
+
+
+def test_a_user_without_a_home_counts_without_notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a container that runs under a number nobody has."""
+
+    def unknown() -> Path:
+        raise RuntimeError
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert ranges.usual_folder() == tmp_path / "safeside" / "ranges"
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    for relative in ("", "cache"):
+        monkeypatch.setenv("XDG_CACHE_HOME", relative)
+        assert ranges.usual_folder() == tmp_path / ".cache" / "safeside" / "ranges"
+    monkeypatch.setattr(Path, "home", unknown)
+    assert ranges.usual_folder() is None
+
+
+def test_declarations_that_decide_what_is_doubtful_have_notes_of_their_own(tmp_path: Path) -> None:
+    path, notes = tmp_path / "visits.parquet", tmp_path / "notes"
+    log().write_parquet(path, row_group_size=10)
+    for declared in (VisitFormat(), VisitFormat(trust_times=True)):
+        count_visits(path, places(), DAY, declared, key=KEY, remember=notes)
+    assert len(list(notes.iterdir())) == 2
