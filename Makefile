@@ -27,11 +27,11 @@ bench: .venv/dev.stamp
 	$(BIN)/python -m benchmarks
 
 # The light environment holds the core install only; the other one adds every extra and the tools.
-.venv/core.stamp: requirements/core.txt pyproject.toml
+.venv/core.stamp: requirements/core.txt pyproject.toml src/pyproject.toml
 	tools/environment.sh $(PYTHON) core
 	@touch $@
 
-.venv/dev.stamp: requirements/dev.txt pyproject.toml tools/system-packages.sh
+.venv/dev.stamp: requirements/dev.txt pyproject.toml src/pyproject.toml tools/system-packages.sh
 	tools/environment.sh $(PYTHON) dev
 	tools/system-packages.sh
 	@touch $@ .venv/core.stamp

@@ -30,8 +30,8 @@ import polars as pl
 from safeside.ledger import Ledger, create_ledger
 from safeside.releases.publish import publish
 from safeside.releases.signing import create_key
-from safeside.studies.look import BLUE, VERMILION, Line, draw_line, page, save
 from safeside.visits import Manifest, Window, count_visits, read_places
+from safeside_studies.figure_style import BLUE, VERMILION, Line, draw_line, page, save
 
 STEEPEST = 1.25
 TURNS = 3

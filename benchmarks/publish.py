@@ -30,7 +30,7 @@ from benchmarks._visit_queries import WINDOWS
 from benchmarks.visits import RAW, STORE, VISITS_OF_A_PERSON, in_turn, run, take_turns
 from safeside.ledger import create_ledger
 from safeside.releases.signing import create_key
-from safeside.studies.city import generate
+from safeside_studies.city import generate
 
 TIMES, PLUS = 1.35, 1.0
 PLACES = 5_835

@@ -28,7 +28,7 @@ from typing import Any
 import polars as pl
 
 from benchmarks._visit_queries import WINDOWS
-from safeside.studies.city import generate
+from safeside_studies.city import generate
 
 STORE = Path(__file__).parents[1] / "build" / "bench"
 LIMIT = 1.25

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes .venv and installs the pinned packages of one lock file, then the package itself.
+# Makes .venv and installs the pinned packages of one lock file, then the package and the studies beside it.
 # usage: tools/environment.sh PYTHON core|dev
 set -eu
 python=$1
@@ -18,4 +18,5 @@ if [ ! -x .venv/bin/python ]; then
 fi
 echo "Installing the packages of requirements/$lock.txt (a minute or two the first time) ..."
 .venv/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r "requirements/$lock.txt"
-.venv/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation --editable .
+.venv/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation \
+    --editable . --editable ./src

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from safeside import exact
-from safeside.audit import broken_svt
 from safeside.audit.procedures import AT_MOST, Sparse
 from safeside.audit.transcripts import (
     Draw,
@@ -27,6 +26,7 @@ from safeside.audit.worlds import DAY, INSTANT, REGION, TWO_WINDOWS, World, coun
 from safeside.mechanisms.sageo import SAGeo
 from safeside.mechanisms.sequences import Reply
 from safeside.mechanisms.sparse_vector import SparseVector
+from safeside_studies.planted import broken_svt
 
 ONE = Fraction(1)
 HALF = Fraction(1, 2)

@@ -14,8 +14,8 @@ from tests.releases.making import INSTANT, NOW
 from safeside.releases.question import Terms
 from safeside.releases.release import Release
 from safeside.releases.simulate import simulate
-from safeside.studies.city.geography import REGIONS
-from safeside.studies.city.venues import found
+from safeside_studies.city.geography import REGIONS
+from safeside_studies.city.venues import found
 
 _KEPT: list[TemporaryDirectory[str]] = []
 """Removed when the tests end."""

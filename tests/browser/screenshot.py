@@ -25,8 +25,8 @@ from safeside.privacy.account import promise
 from safeside.releases import map_page
 from safeside.releases.question import Terms
 from safeside.releases.simulate import simulate
-from safeside.studies.city.geography import _LINES, _RING, _stations, degrees
 from safeside.visits import read_places
+from safeside_studies.city.geography import _LINES, _RING, _stations, degrees
 
 WHEN = "2013-12-22T18:00"
 ZONE = "Asia/Tokyo"

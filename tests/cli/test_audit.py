@@ -11,8 +11,9 @@ import typer
 from typer.testing import CliRunner
 
 from safeside.audit import catalogue
-from safeside.audit.planted import Caught, Planted
 from safeside.cli import audit as command
+from safeside_studies import planted
+from safeside_studies.planted import Caught, Planted
 
 
 def run(*arguments: str) -> tuple[int, str]:
@@ -27,7 +28,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the published path one row and one bug: tests/audit has them all."""
     rows = [one for one in catalogue.published() if one.name == "entropy"]
     monkeypatch.setattr(catalogue, "published", lambda: rows)
-    monkeypatch.setattr(catalogue, "PUBLISHED", catalogue.PUBLISHED[:1])
+    monkeypatch.setattr(planted, "PUBLISHED", planted.PUBLISHED[:1])
 
 
 @pytest.fixture
@@ -84,20 +85,20 @@ def test_self_test_shows_each_planted_bug_caught() -> None:
     code, output = run("--self-test", "--json")
     rows = json.loads(output)
     assert code == 0
-    assert len(rows) == len(catalogue.planted())
+    assert len(rows) == len(planted.planted())
     assert all(row["caught"] for row in rows)
 
 
 def test_a_missed_bug_ends_with_code_1(monkeypatch: pytest.MonkeyPatch) -> None:
     bug = Planted(name="a bug", bug="Nobody sees it.", audit=lambda: missed)
     missed = Caught(caught=False, claimed=1.0, measured=1.0, how="nothing")
-    monkeypatch.setattr(command, "test_all", lambda _: [(bug, missed)])
+    monkeypatch.setattr(planted, "self_test", lambda _: [(bug, missed)])
     code, output = run("--self-test")
     assert code == 1
     assert "MISSED" in output
     assert "1 of 1 planted bugs were missed" in output
     found = replace(missed, caught=True)
-    monkeypatch.setattr(command, "test_all", lambda _: [(bug, found)])
+    monkeypatch.setattr(planted, "self_test", lambda _: [(bug, found)])
     code, output = run("--self-test")
     assert code == 0
     assert "All 1 planted bugs were caught" in output

@@ -11,14 +11,14 @@ from pathlib import Path
 import click
 import pytest
 import typer
+from safeside.studies import city
+from safeside.studies.reproduce import reproduce
 
 import safeside
 from safeside.cli.console import fail
 from safeside.cli.main import build
 from safeside.cli.wording import ARGUMENT, CALL, COMMANDS, OPTIONS, as_typed
 from safeside.errors import BadQuestion
-from safeside.studies import city
-from safeside.studies.reproduce import reproduce
 from safeside.visits import StayRule
 
 SOURCES = Path(safeside.__file__).parent

@@ -29,8 +29,8 @@ from safeside import visits as visits_room
 from safeside.errors import BadFile, BadQuestion
 from safeside.mechanisms.ageo import AGeo
 from safeside.noise.entropy import Entropy, simulated_entropy
-from safeside.studies.city import CityFiles, generate
 from safeside.visits import Counts, Manifest, VisitFormat, Window, read_places
+from safeside_studies.city import CityFiles, generate
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -13,10 +13,11 @@ from tests.mechanisms.worlds import needed_delta
 
 from safeside import exact
 from safeside.exact import ball, exp, precision
-from safeside.mechanisms import OptimalDecision, virtual_beta
+from safeside.mechanisms import OptimalDecision
 from safeside.mechanisms.optimal_decision import climb
 from safeside.noise.entropy import simulated_entropy
 from safeside.privacy.guarantee import Direction, Neighbours
+from safeside_studies.competitor import virtual_beta
 
 SETTINGS = [(1.0, 1e-3, 0.0), (0.5, 0.01, 0.0), (1.0, 0.0, 0.01), (0.3, 0.02, 0.05), (2.0, 1e-6, 0.001)]
 

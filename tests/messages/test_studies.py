@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from safeside.errors import BadFile, BadNumber, BadQuestion, CannotWrite, MissingExtra
-from safeside.studies import city
-from safeside.studies.counting import read_city
-from safeside.studies.look import page, save
-from safeside.studies.reproduce import reproduce
+from safeside_studies import city
+from safeside_studies.figure_style import page, save
+from safeside_studies.movements import read_city
+from safeside_studies.reproduce import reproduce
 
 
 def test_too_few_places(tmp_path: Path) -> None:
@@ -98,4 +98,4 @@ def test_matplotlib_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(MissingExtra) as caught, page(1, 1):
         pass
     assert caught.value.what == "Figures need matplotlib, which is not installed."
-    assert caught.value.do == "Run: pip install 'safeside[studies]'"
+    assert caught.value.do == "Run: pip install safeside-studies"

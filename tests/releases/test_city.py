@@ -16,8 +16,8 @@ from safeside.noise.entropy import simulated_entropy
 from safeside.releases.answers import CODE
 from safeside.releases.designs import Asked
 from safeside.releases.question import Question, Terms, ask
-from safeside.studies import city
 from safeside.visits import Places, Window, read_places
+from safeside_studies import city
 
 HOUR = "2013-12-22T18:00:00+09:00"
 DAY = "2013-12-22T00:00:00+09:00/2013-12-23T00:00:00+09:00"

@@ -11,11 +11,11 @@ import pytest
 from tests.visits.making import count_visits
 
 from safeside.progress import quiet
-from safeside.studies import city
-from safeside.studies.city.describe import SIX_PM, measure
-from safeside.studies.city.people import BLOCK, DAY
-from safeside.studies.counting import read_city
 from safeside.visits import Window, read_places
+from safeside_studies import city
+from safeside_studies.city.describe import SIX_PM, measure
+from safeside_studies.city.people import BLOCK, DAY
+from safeside_studies.movements import read_city
 
 FROZEN_VISITS = "fb566f2fcc7158443aa26642b666838da985d50ba3b19730b9e8ba67c0e0f26d"
 FROZEN_PLACES = "2a696d4197a1b54a5e331ab6d7201c70dd54da8e0f36dd65f4a5eb5fd9e44cc5"

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from safeside.studies.orders import (
+from safeside_studies.orders import (
     alarm_by_popularity,
     expected,
     fixed_order,

@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 
 from safeside.errors import BadFile
-from safeside.studies import city
-from safeside.studies.counting import DAY, Movements, read_city
-from safeside.studies.peopleflow import read_peopleflow
-from safeside.studies.reproduce import reproduce
+from safeside_studies import city
+from safeside_studies.movements import DAY, Movements, read_city
+from safeside_studies.peopleflow import read_peopleflow
+from safeside_studies.reproduce import reproduce
 
 
 @pytest.fixture(scope="module")

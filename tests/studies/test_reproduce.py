@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from safeside.studies import selection
-from safeside.studies.city import generate
-from safeside.studies.counting import read_city
-from safeside.studies.reproduce import FIGURES, Reproduction, reproduce
+from safeside_studies import selection
+from safeside_studies.city import generate
+from safeside_studies.movements import read_city
+from safeside_studies.reproduce import FIGURES, Reproduction, reproduce
 
 MOST_DEVIATIONS = 4.5
 """Some two hundred numbers are drawn, with fixed seeds: one beyond this would be one in a thousand runs."""

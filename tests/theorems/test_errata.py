@@ -14,7 +14,6 @@ from tests.theorems.linear import best_beta, chain_beta, least_loss
 
 from safeside import exact
 from safeside.audit.exact import Finding, audit_mechanism
-from safeside.audit.planted import capped_contributions
 from safeside.audit.procedures import AT_MOST, Sparse
 from safeside.audit.transcripts import transcripts
 from safeside.audit.worlds import DAY, INSTANT, counts_of
@@ -23,7 +22,6 @@ from safeside.decisions.onesided import sanitizer
 from safeside.decisions.sanitizers import beta_at_least
 from safeside.mechanisms.ageo import AGeo
 from safeside.mechanisms.alap import ALap
-from safeside.mechanisms.competitor import virtual_beta
 from safeside.mechanisms.geometric import TwoSidedGeometric
 from safeside.mechanisms.laplace import Laplace
 from safeside.mechanisms.laws import Both
@@ -35,6 +33,8 @@ from safeside.privacy.direction import max_conditions, sensitivity_replacing
 from safeside.privacy.guarantee import Direction
 from safeside.privacy.records import Universe, visits
 from safeside.privacy.relations import ADP, OSDP, Blowfish, Relation
+from safeside_studies.competitor import virtual_beta
+from safeside_studies.planted.mechanisms import capped_contributions
 
 ONE_PLACE = visits(["A"])
 TWO_PLACES = visits(["A", "B"])

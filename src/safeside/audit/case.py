@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from safeside import exact
 from safeside.audit.exact import Finding, Relation, audit_mechanism
-from safeside.audit.showing import show, show_pair
+from safeside.audit.short_text import show, show_pair
 from safeside.audit.transcripts import Verdict
 from safeside.privacy.guarantee import Guarantee
 from safeside.privacy.records import Universe

@@ -13,10 +13,6 @@ from safeside.audit.cases_counts import account, additive, approximate, local
 from safeside.audit.cases_draws import Sampler, samplers
 from safeside.audit.cases_selection import selection
 from safeside.audit.cases_sequences import sparse, vector
-from safeside.audit.planted import MECHANISMS, SAMPLERS, Caught, Planted
-from safeside.audit.planted_procedures import PROCEDURES
-from safeside.audit.planted_published import PUBLISHED
-from safeside.audit.planted_selection import SELECTION
 from safeside.audit.published import published
 from safeside.progress import Progress, quiet
 
@@ -34,18 +30,3 @@ def audit(progress: Progress = quiet) -> list[Row]:
         progress(len(rows) / len(every), f"{one.name}: {one.setting}")
         rows.append(one.row())
     return rows
-
-
-def planted() -> tuple[Planted, ...]:
-    """Every planted bug."""
-    return (*MECHANISMS, *PROCEDURES, *SELECTION, *PUBLISHED, *SAMPLERS)
-
-
-def self_test(progress: Progress = quiet) -> list[tuple[Planted, Caught]]:
-    """Every planted bug with what the audits said of it; each must be caught."""
-    bugs = planted()
-    found = []
-    for done, bug in enumerate(bugs):
-        progress(done / len(bugs), f"planted: {bug.name}")
-        found.append((bug, bug.audit()))
-    return found

@@ -24,7 +24,7 @@ from safeside.audit.case import Case, Check
 from safeside.audit.channel import ELSEWHERE
 from safeside.audit.exact import Finding, audit_channel
 from safeside.audit.publishing import STEADY, Desk, Made, Scripted, desk, replaced, words_for
-from safeside.audit.showing import show_pair
+from safeside.audit.short_text import show_pair
 from safeside.audit.transcripts import Verdict
 from safeside.errors import ReleaseError
 from safeside.exact import Ball

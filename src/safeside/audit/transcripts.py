@@ -28,7 +28,7 @@ from safeside import exact
 from safeside.audit.channel import Probability, as_ball, distribution
 from safeside.audit.exact import TOLERANCE, Comparison, Finding, Relation, measure, pairs_of
 from safeside.audit.ratios import Ratio, pure
-from safeside.audit.showing import show, show_pair
+from safeside.audit.short_text import show, show_pair
 from safeside.errors import BadQuestion
 from safeside.exact import Ball, Number
 from safeside.progress import Progress, quiet

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -13,9 +13,12 @@ from rich.text import Text
 
 from safeside.audit.case import SAMPLER, Row
 from safeside.audit.catalogue import audit as audit_all
-from safeside.audit.catalogue import self_test as test_all
-from safeside.audit.planted import Caught, Planted
 from safeside.cli.console import VIOLATION, out, print_json, spinner
+from safeside.cli.installed import needs_studies
+from safeside.progress import Progress
+
+if TYPE_CHECKING:
+    from safeside_studies.planted import Caught, Planted
 
 _WIDE: Final = 140
 """Terminals at least so wide also show the outputs."""
@@ -38,7 +41,7 @@ def audit(
     """
     with spinner() as progress:
         rows = [] if self_test else audit_all(progress)
-        planted = test_all(progress) if self_test else []
+        planted = _self_test(progress) if self_test else []
     if as_json:
         found = [_planted_json(*one) for one in planted] if self_test else [row.as_json() for row in rows]
         print_json(found)
@@ -48,6 +51,12 @@ def audit(
         _print_rows(rows)
     if not all(row.ok for row in rows) or not all(caught.caught for _, caught in planted):
         raise typer.Exit(VIOLATION)
+
+
+def _self_test(progress: Progress) -> list[tuple[Planted, Caught]]:
+    with needs_studies("audit --self-test"):
+        from safeside_studies import planted
+    return planted.self_test(progress)
 
 
 def _print_rows(rows: Sequence[Row]) -> None:

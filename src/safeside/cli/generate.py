@@ -9,9 +9,10 @@ import typer
 from rich.table import Table
 
 from safeside.cli.console import out, spinner
+from safeside.cli.installed import needs_studies
 
 if TYPE_CHECKING:
-    from safeside.studies.city import Figures
+    from safeside_studies.city import Figures
 
 
 def register(app: typer.Typer) -> None:
@@ -36,7 +37,8 @@ def register(app: typer.Typer) -> None:
         ] = False,
     ) -> None:
         """Write a synthetic city: visits.parquet (private) and places.csv (public)."""
-        from safeside.studies import city
+        with needs_studies("generate"):
+            from safeside_studies import city
 
         with spinner() as progress:
             files = city.generate(

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from safeside.cli.console import out as console
 from safeside.cli.console import spinner
+from safeside.cli.installed import needs_studies
 
 
 def register(app: typer.Typer) -> None:
@@ -28,7 +29,8 @@ def register(app: typer.Typer) -> None:
         ] = None,
     ) -> None:
         """Run every experiment of the paper and say where its numbers differ from ours, and why."""
-        from safeside.studies.reproduce import reproduce as run
+        with needs_studies("reproduce"):
+            from safeside_studies.reproduce import reproduce as run
 
         with spinner() as progress:
             done = run(out, figures=figure or (), quick=quick, peopleflow=peopleflow, progress=progress)

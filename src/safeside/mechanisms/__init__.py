@@ -8,7 +8,6 @@ from typing import Final
 from safeside.mechanisms.ageo import AGeo
 from safeside.mechanisms.alap import ALap
 from safeside.mechanisms.block_test import BlockTest, Tested
-from safeside.mechanisms.competitor import virtual_beta
 from safeside.mechanisms.geometric import TwoSidedGeometric
 from safeside.mechanisms.guarantees import NOT_COUNTED
 from safeside.mechanisms.ladder import Climbed, Component, Ladder
@@ -84,5 +83,4 @@ __all__ = [
     "Warner",
     "max_conditions_of_levels",
     "plan_selection",
-    "virtual_beta",
 ]

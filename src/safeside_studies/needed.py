@@ -18,9 +18,9 @@ from safeside.exact import show
 from safeside.privacy.records import Visits
 from safeside.privacy.worked import DEFINITIONS, PRIORS, QUESTIONS, Explanation, explain
 from safeside.privacy.worst import SPOKEN
-from safeside.studies.look import BLACK, BLUE, GREEN, ORANGE, VERMILION, Picture, page, save, spoken
-from safeside.studies.results import Finding, Outcome, Sheet
-from safeside.studies.settings import Settings
+from safeside_studies.figure_style import BLACK, BLUE, GREEN, ORANGE, VERMILION, Picture, page, save, spoken
+from safeside_studies.results import Finding, Outcome, Sheet
+from safeside_studies.settings import Settings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,8 +6,7 @@ import math
 
 import pytest
 
-from safeside.audit.catalogue import planted
-from safeside.audit.planted import Planted
+from safeside_studies.planted import Planted, planted
 
 EXPECTED = {
     "paper sign": math.inf,

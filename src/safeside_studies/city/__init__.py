@@ -6,10 +6,10 @@ for them: it is calibrated (docs/city.md) so that the figures the paper prints a
 
 from __future__ import annotations
 
-from safeside.studies.city.describe import Figures, describe
-from safeside.studies.city.files import CityFiles, generate
-from safeside.studies.city.people import FIRST_DAY, ZONE, City
-from safeside.studies.city.venues import KINDS, Venues, found
+from safeside_studies.city.describe import Figures, describe
+from safeside_studies.city.files import CityFiles, generate
+from safeside_studies.city.people import FIRST_DAY, ZONE, City
+from safeside_studies.city.venues import KINDS, Venues, found
 
 __all__ = [
     "FIRST_DAY",

@@ -11,12 +11,12 @@ from typing import Final
 from safeside import __version__
 from safeside.errors import BadQuestion, CannotWrite
 from safeside.progress import Progress, quiet
-from safeside.studies import city, figure1, maps, needed, selection, sparse_counts, varying
-from safeside.studies.counting import Movements, read_city
-from safeside.studies.peopleflow import read_peopleflow
-from safeside.studies.report import write_report
-from safeside.studies.results import Outcome, write_results
-from safeside.studies.settings import Settings
+from safeside_studies import city, figure1, maps, needed, selection, sparse_counts, varying
+from safeside_studies.movements import Movements, read_city
+from safeside_studies.peopleflow import read_peopleflow
+from safeside_studies.report import write_report
+from safeside_studies.results import Outcome, write_results
+from safeside_studies.settings import Settings
 
 FIGURES: Final[Mapping[str, Callable[[Movements, Settings], Outcome]]] = {
     "figure1": lambda _data, settings: figure1.run(settings),

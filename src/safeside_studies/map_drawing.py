@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from safeside.studies.counting import Movements
-from safeside.studies.look import BLUE, PALE, VERMILION, Picture, page, save
+from safeside_studies.figure_style import BLUE, PALE, VERMILION, Picture, page, save
+from safeside_studies.movements import Movements
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

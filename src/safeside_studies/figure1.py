@@ -16,9 +16,9 @@ from safeside.exact import evaluate
 from safeside.mechanisms import AGeo, TwoSidedGeometric
 from safeside.noise.entropy import simulated_entropy
 from safeside.privacy.guarantee import Neighbours
-from safeside.studies.look import BLACK, BLUE, GREY, VERMILION, page, save
-from safeside.studies.results import Finding, Outcome
-from safeside.studies.settings import Settings
+from safeside_studies.figure_style import BLACK, BLUE, GREY, VERMILION, page, save
+from safeside_studies.results import Finding, Outcome
+from safeside_studies.settings import Settings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from safeside.exact import Number
 from safeside.noise.entropy import simulated_entropy
-from safeside.studies import rules, sparse
-from safeside.studies.counting import Movements
-from safeside.studies.look import BLACK, Picture, page, save, spoken
-from safeside.studies.results import Finding, Outcome
-from safeside.studies.rules import LIMIT, OURS, PAPER, Floats, Question
-from safeside.studies.settings import Settings
-from safeside.studies.sparse import (
+from safeside_studies import rules, sparse
+from safeside_studies.figure_style import BLACK, Picture, page, save, spoken
+from safeside_studies.movements import Movements
+from safeside_studies.results import Finding, Outcome
+from safeside_studies.rules import LIMIT, OURS, PAPER, Floats, Question
+from safeside_studies.settings import Settings
+from safeside_studies.sparse import (
     BLOCKS,
     BOUNDED,
     CODE,

@@ -8,8 +8,8 @@ from html import escape
 from pathlib import Path
 from typing import Final
 
-from safeside.studies.look import Picture
-from safeside.studies.results import Finding, Outcome, Sheet
+from safeside_studies.figure_style import Picture
+from safeside_studies.results import Finding, Outcome, Sheet
 
 _STYLE: Final = """
 :root { color-scheme: light; }

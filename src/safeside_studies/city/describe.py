@@ -13,9 +13,9 @@ from typing import Final
 import numpy as np
 
 from safeside.errors import BadQuestion
-from safeside.studies.city.people import DAY
-from safeside.studies.counting import Movements, read_city
-from safeside.studies.orders import alarm_by_popularity, expected, fixed_order, random_order, with_replacement
+from safeside_studies.city.people import DAY
+from safeside_studies.movements import Movements, read_city
+from safeside_studies.orders import alarm_by_popularity, expected, fixed_order, random_order, with_replacement
 
 THIRD_DAY: Final = 2
 SIX_PM: Final = THIRD_DAY * DAY + 18 * 60

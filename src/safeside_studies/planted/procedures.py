@@ -11,10 +11,8 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, Final
 
-from safeside.audit import broken_svt
-from safeside.audit.planted import ONE, Caught, Planted, named
 from safeside.audit.procedures import AT_MOST, Sparse
-from safeside.audit.showing import show, show_pair
+from safeside.audit.short_text import show, show_pair
 from safeside.audit.transcripts import (
     Draw,
     Procedure,
@@ -27,6 +25,8 @@ from safeside.audit.transcripts import (
 )
 from safeside.audit.worlds import DAY, INSTANT, REGION, TWO_WINDOWS, Dataset, Question, World, counts_of
 from safeside.mechanisms.ageo import AGeo
+from safeside_studies.planted import broken_svt
+from safeside_studies.planted.mechanisms import ONE, Caught, Planted, named
 
 _PEOPLE: Final = 2
 

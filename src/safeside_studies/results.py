@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from safeside.studies.look import Picture
+from safeside_studies.figure_style import Picture
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,10 +16,10 @@ from polars.io.plugins import register_io_source
 from safeside.errors import BadQuestion, CannotWrite
 from safeside.exact import whole
 from safeside.progress import Progress, quiet
-from safeside.studies.city.geography import REGIONS
-from safeside.studies.city.people import BLOCK, DAY, FIRST_DAY, ZONE, City, Stays
-from safeside.studies.city.venues import KINDS, Venues, found
 from safeside.visits import COVERS
+from safeside_studies.city.geography import REGIONS
+from safeside_studies.city.people import BLOCK, DAY, FIRST_DAY, ZONE, City, Stays
+from safeside_studies.city.venues import KINDS, Venues, found
 
 _MINUTE: Final = 60_000_000
 _TIME: Final = pl.Datetime("us", "Asia/Tokyo")

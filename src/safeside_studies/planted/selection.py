@@ -19,8 +19,6 @@ from safeside.audit.cases_selection import (
     charged_once,
     claim_of,
 )
-from safeside.audit.planted import Caught, named
-from safeside.audit.planted_procedures import caught
 from safeside.audit.transcripts import (
     Draw,
     Procedure,
@@ -35,6 +33,8 @@ from safeside.audit.worlds import DAY, World, counts_of
 from safeside.exact import Ball
 from safeside.mechanisms.ageo import AGeo
 from safeside.mechanisms.ladder import Claim, Component, Ladder
+from safeside_studies.planted.mechanisms import Caught, named
+from safeside_studies.planted.procedures import caught
 
 _PEOPLE: Final = 2
 _QUESTIONS: Final = DAY.place_questions

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from safeside.decisions import State, beta_at_least, boundary_coins, decide
 from safeside.mechanisms import AGeo, OptimalDecision
 from safeside.noise.entropy import Entropy, simulated_entropy
-from safeside.studies import rules
-from safeside.studies.counting import Movements
-from safeside.studies.look import spoken
-from safeside.studies.map_drawing import draw_maps
-from safeside.studies.results import Finding, Outcome, Sheet
-from safeside.studies.rules import APPROXIMATE, OURS, PURE, VIRTUAL, Question
-from safeside.studies.settings import Settings
+from safeside_studies import rules
+from safeside_studies.figure_style import spoken
+from safeside_studies.map_drawing import draw_maps
+from safeside_studies.movements import Movements
+from safeside_studies.results import Finding, Outcome, Sheet
+from safeside_studies.rules import APPROXIMATE, OURS, PURE, VIRTUAL, Question
+from safeside_studies.settings import Settings
 
 Flags = NDArray[np.bool_]
 Whole = NDArray[np.int64]

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from safeside.errors import BadFile
-from safeside.studies.counting import DAY, Movements
+from safeside_studies.movements import DAY, Movements
 
 CATEGORIES: Final = (3, 4, 5, 6, 7)
 """Shops, restaurants, entertainment, groceries, schools and other buildings."""

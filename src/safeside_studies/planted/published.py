@@ -15,8 +15,6 @@ from typing import Any, Final
 import numpy as np
 
 from safeside.audit.cases_draws import adaptive
-from safeside.audit.planted import Caught, named
-from safeside.audit.planted_procedures import caught
 from safeside.audit.published import WAYS, Way, borders, exactly, frozen, only_from_the_system
 from safeside.audit.publishing import replaced
 from safeside.ledger.money import Cost
@@ -29,6 +27,8 @@ from safeside.releases import composing, publication
 from safeside.releases.designs import Counted, InTurn
 from safeside.releases.order import Order
 from safeside.visits import count_visits
+from safeside_studies.planted.mechanisms import Caught, named
+from safeside_studies.planted.procedures import caught
 
 _COUNTS, _SPARSE, _RANDOM = WAYS
 

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from safeside.exact import Number
 from safeside.mechanisms import AGeo, Laplace, OptimalDecision
 from safeside.noise.entropy import Entropy, simulated_entropy
-from safeside.studies import rules
-from safeside.studies.counting import DAY, Movements
-from safeside.studies.look import BLACK, GREY, Picture, draw_line, page, save, spoken
-from safeside.studies.results import Finding, Outcome
-from safeside.studies.rules import (
+from safeside_studies import rules
+from safeside_studies.figure_style import BLACK, GREY, Picture, draw_line, page, save, spoken
+from safeside_studies.movements import DAY, Movements
+from safeside_studies.results import Finding, Outcome
+from safeside_studies.rules import (
     APPROXIMATE,
     CODE,
     LIMIT,
@@ -33,7 +33,7 @@ from safeside.studies.rules import (
     Floats,
     Question,
 )
-from safeside.studies.settings import Settings
+from safeside_studies.settings import Settings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from safeside.studies.city.dice import Dice, Whole
+from safeside_studies.city.dice import Dice, Whole
 
 REGIONS: Final = (
     "Amber Hill",

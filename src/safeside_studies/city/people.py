@@ -14,8 +14,8 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from safeside.studies.city.dice import Dice, Whole
-from safeside.studies.city.venues import (
+from safeside_studies.city.dice import Dice, Whole
+from safeside_studies.city.venues import (
     NEARBY,
     OFFICE,
     RESTAURANT,

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from safeside.errors import BadCounts
 from safeside.mechanisms import Selection, plan_selection
 from safeside.noise.entropy import simulated_entropy
-from safeside.studies import sparse
-from safeside.studies.counting import DAY, Movements
-from safeside.studies.look import BLACK, BLUE, GREEN, PURPLE, SKY, VERMILION, Picture, page, save
-from safeside.studies.results import Finding, Outcome, Sheet
-from safeside.studies.settings import Settings
+from safeside_studies import sparse
+from safeside_studies.figure_style import BLACK, BLUE, GREEN, PURPLE, SKY, VERMILION, Picture, page, save
+from safeside_studies.movements import DAY, Movements
+from safeside_studies.results import Finding, Outcome, Sheet
+from safeside_studies.settings import Settings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

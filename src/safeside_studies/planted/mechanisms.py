@@ -1,9 +1,4 @@
-"""Mechanisms and samplers with one thing spoilt, to show that the audits are alive.
-
-An audit that passes everything proves nothing. Each planted bug is one that is easily made, or was printed;
-each must be caught, and `safeside audit --self-test` shows that it is. The planted procedures are in
-`planted_procedures`.
-"""
+"""Mechanisms and samplers with one thing spoilt."""
 
 from __future__ import annotations
 
@@ -19,7 +14,7 @@ from numpy.typing import NDArray
 from safeside import exact
 from safeside.audit.channel import Independent
 from safeside.audit.exact import Finding, Relation, audit_mechanism
-from safeside.audit.showing import show, show_pair
+from safeside.audit.short_text import show, show_pair
 from safeside.audit.statistical import SamplerTest
 from safeside.audit.worlds import DAY, INSTANT, Dataset, World, counts_of
 from safeside.exact import Ball

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from safeside.decisions import adp_at_most, approximate_dp, beta_at_most, dp
 from safeside.exact import Number
-from safeside.mechanisms import virtual_beta
-from safeside.studies.look import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, Line
+from safeside_studies.competitor import virtual_beta
+from safeside_studies.figure_style import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, Line
 
 Floats = NDArray[np.float64]
 

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safeside.errors import BadQuestion
-from safeside.studies.city.dice import Dice, Whole
-from safeside.studies.city.geography import REGIONS, Ground, degrees, lay_out, settle
+from safeside_studies.city.dice import Dice, Whole
+from safeside_studies.city.geography import REGIONS, Ground, degrees, lay_out, settle
 
 LEAST_PLACES: Final = 50
 POPULARITY_SIGMA: Final = float(np.log(2.0))

@@ -18,9 +18,9 @@ from safeside.exact import Number
 from safeside.mechanisms import AGeo, Answer, PaperSALap, SAGeo
 from safeside.mechanisms.sparse import SparseQueries
 from safeside.noise.entropy import Entropy
-from safeside.studies.counting import DAY, Movements
-from safeside.studies.look import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, Line
-from safeside.studies.orders import Probabilities, fixed_order, random_order, with_replacement
+from safeside_studies.figure_style import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, Line
+from safeside_studies.movements import DAY, Movements
+from safeside_studies.orders import Probabilities, fixed_order, random_order, with_replacement
 
 Whole = NDArray[np.int64]
 PAPER_RANDOM, CODE, OURS_RANDOM, POPULAR, BLOCKS, DENSE, BOUNDED = (

@@ -88,7 +88,7 @@ def page(width: float, height: float) -> Iterator[Figure]:
         from matplotlib.figure import Figure
     except ImportError as missing:
         raise MissingExtra(
-            "Figures need matplotlib, which is not installed.", "Run: pip install 'safeside[studies]'"
+            "Figures need matplotlib, which is not installed.", "Run: pip install safeside-studies"
         ) from missing
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(width, height), layout="constrained")
