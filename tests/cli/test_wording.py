@@ -11,8 +11,6 @@ from pathlib import Path
 import click
 import pytest
 import typer
-from safeside.studies import city
-from safeside.studies.reproduce import reproduce
 
 import safeside
 from safeside.cli.console import fail
@@ -20,6 +18,8 @@ from safeside.cli.main import build
 from safeside.cli.wording import ARGUMENT, CALL, COMMANDS, OPTIONS, as_typed
 from safeside.errors import BadQuestion
 from safeside.visits import StayRule
+from safeside_studies import city
+from safeside_studies.reproduce import reproduce
 
 SOURCES = Path(safeside.__file__).parent
 

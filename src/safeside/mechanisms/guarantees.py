@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Final, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 from safeside import exact
 from safeside.exact import Ball, Number
 from safeside.mechanisms.laws import Both, Law, law_of
 from safeside.mechanisms.published import Tail
+from safeside.privacy.direction import CountQuery, Formula, require_direction
 from safeside.privacy.guarantee import Direction, Guarantee, Neighbours
 from safeside.privacy.policy import Policy
 
@@ -34,6 +36,19 @@ class Certifying(OneEpsilon):
     """A guarantee of epsilon under the policy however many conditions one person satisfies, and no error."""
 
     policy: Policy = NOT_COUNTED
+
+    @classmethod
+    def for_queries(
+        cls,
+        queries: Sequence[CountQuery],
+        policy: Policy,
+        *,
+        written: Mapping[str, Formula] | None = None,
+        **given: Any,
+    ) -> Self:
+        """The mechanism for these queries, refused where one of them can go up along a step of the policy."""
+        require_direction(queries, policy, Direction.DECREASING, written)
+        return cls(policy=policy, **given)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -96,6 +111,22 @@ class Asymmetric(AddsNoise):
 
     direction: Direction = Direction.DECREASING
     policy: Policy = NOT_COUNTED
+
+    @classmethod
+    def for_queries(
+        cls,
+        queries: Sequence[CountQuery],
+        policy: Policy,
+        *,
+        written: Mapping[str, Formula] | None = None,
+        **given: Any,
+    ) -> Self:
+        """The mechanism for these queries, with the direction and the sensitivity that enumeration finds.
+
+        Refused where one-sided noise would not be private, with the pair of records that shows it.
+        """
+        direction, moved = require_direction(queries, policy, None, written)
+        return cls(**{"direction": direction, "policy": policy, "sensitivity": max(1, moved), **given})
 
     @cached_property
     def law(self) -> Law:

@@ -11,10 +11,11 @@ of them are counted in max_conditions.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import ClassVar, Final, TypeVar
+from typing import Any, ClassVar, Final, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,6 +36,7 @@ from safeside.mechanisms.sequences import (
     run_queries,
 )
 from safeside.noise.entropy import Entropy
+from safeside.privacy.direction import CountQuery, Formula, max_conditions, require_direction
 from safeside.privacy.guarantee import Direction, Guarantee
 from safeside.privacy.policy import Policy
 
@@ -86,6 +88,23 @@ class SparseQueries:
             object.__setattr__(
                 self, "max_conditions", exact.whole(self.max_conditions, "max_conditions", least=1)
             )
+
+    @classmethod
+    def for_queries(
+        cls,
+        queries: Sequence[CountQuery],
+        policy: Policy,
+        *,
+        written: Mapping[str, Formula] | None = None,
+        **given: Any,
+    ) -> Self:
+        """The mechanism for these queries and no others, with the most of them that one record satisfies.
+
+        Refused where one of them can go up along a step of the policy, with the pair that shows it.
+        """
+        require_direction(queries, policy, Direction.DECREASING, written)
+        most = max_conditions([query.condition for query in queries], queries[0].vectors)
+        return cls(**{"policy": policy, "max_conditions": max(1, most), **given})
 
     @property
     def steps(self) -> int:

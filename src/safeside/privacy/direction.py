@@ -220,6 +220,28 @@ def require_monotone(
     )
 
 
+def require_direction(
+    queries: Sequence[CountQuery],
+    policy: Policy,
+    wanted: Direction | None = None,
+    written: Mapping[str, Formula] | None = None,
+) -> tuple[Direction, int]:
+    """The one direction of queries on the same atoms, and the most that one step can change of all of them.
+
+    Refused where one of them has no direction, or another than the first, and the refusal shows the pair.
+    """
+    if not queries or any(query.vectors != queries[0].vectors for query in queries):
+        raise PrivacyError(
+            "There are no queries, or they do not speak of the same atoms and truth vectors.",
+            "Write all queries in the same atoms, with the same possible truth vectors.",
+        )
+    direction = require_monotone(queries[0], policy, wanted, written)
+    for query in queries[1:]:
+        require_monotone(query, policy, direction, written)
+    step = step_of(queries[0].atoms, policy, written)
+    return direction, sensitivity_of_steps([one.condition for one in queries], queries[0].vectors, step)
+
+
 def _step_sentence(query: CountQuery, one: Truth, other: Truth) -> str:
     before, after = _value(query, one), _value(query, other)
     return (
@@ -309,10 +331,7 @@ class Declared:
             self._require(queries, policy)
 
     def _require(self, queries: Sequence[CountQuery], policy: Policy) -> None:
-        for query in queries:
-            require_monotone(query, policy, self.direction)
-        step = step_of(queries[0].atoms, policy)
-        found = sensitivity_of_steps([query.condition for query in queries], queries[0].vectors, step)
+        _, found = require_direction(queries, policy, self.direction)
         if found > self.sensitivity:
             raise PrivacyError(
                 f"Sensitivity {self.sensitivity} was declared, and in a case given with it one person "
