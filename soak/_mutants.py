@@ -156,8 +156,9 @@ def _not_code(tree: ast.Module) -> set[int]:
 
 
 def _is_union(value: ast.expr) -> bool:
-    """Types in a union that is given a name, such as `Number = int | str`."""
-    return isinstance(value, ast.BinOp) and isinstance(value.op, ast.BitOr)
+    """Types that are given a name, such as `Number = int | str` or `Order = Callable[[int], int | None]`."""
+    union = isinstance(value, ast.BinOp) and isinstance(value.op, ast.BitOr)
+    return union or (isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Tuple))
 
 
 def _arguments(arguments: ast.arguments) -> list[ast.arg]:

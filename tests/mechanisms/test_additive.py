@@ -245,3 +245,14 @@ def test_a_direction_may_be_given_by_its_text(direction: Direction) -> None:
     assert AGeo(epsilon=1, direction=str(direction)).law == AGeo(epsilon=1, direction=direction).law
     with pytest.raises(PrivacyError, match="direction is 'Decreasing'"):
         AGeo(epsilon=1, direction="Decreasing").release([1])
+
+
+def test_noise_on_both_sides_is_never_certain() -> None:
+    mechanism = TwoSidedGeometric(epsilon=1)
+    assert mechanism.beta(5, 0, alpha=0) == 0
+    assert mechanism.beta_at_least(5, 90, alpha=0) == 0
+
+
+def test_ageo_says_at_least_only_with_an_error_rate() -> None:
+    assert AGeo(epsilon=1).beta_at_least(5, 90, alpha=0) == 0
+    assert AGeo(epsilon=1).beta_at_least(5, 90, alpha="0.01") == 1

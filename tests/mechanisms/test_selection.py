@@ -302,3 +302,17 @@ def test_a_huge_list_has_weights_that_no_float_could_hold() -> None:
 def test_what_cannot_be_is_refused(make: object, error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text):
         make()  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("blocks", [(), (1,), (1, 3)])
+def test_mean_and_deviation_are_those_of_the_distribution(blocks: tuple[int, ...]) -> None:
+    counts, limits = np.array([0, 1, 0, 2, 0]), np.array([2, 2, 1, 2, 1])
+    selection = Selection(epsilon=1, plan=plan(blocks, d=5), bottom=3)
+    first = second = 0.0
+    for (passed, claim), share in selection.distribution(counts, limits).items():
+        number = (0, *blocks)[passed] + (len(claim[2]) if claim and claim[1] >= 1 else 0)
+        first += number * float(share.mid())
+        second += number**2 * float(share.mid())
+    mean, deviation = selection.moments(counts, limits)
+    assert mean == pytest.approx(first)
+    assert deviation == pytest.approx(math.sqrt(second - first**2))
