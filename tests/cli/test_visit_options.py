@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
-from safeside.cli.main import build
+from safeside.cli.main import build, load
 from safeside.errors import BadQuestion
 
 FIXES = "person,latitude,longitude,time\n" + "".join(
@@ -52,7 +51,7 @@ def test_a_stay_needs_both_its_length_and_the_silence_that_ends_it(
 
 @pytest.mark.parametrize("command", ["check", "publish"])
 def test_both_commands_know_every_declaration(command: str) -> None:
-    known = typer.main.get_command(build()).commands[command].params
+    known = load(command).params
     declared = {name for option in known for name in option.opts}
     assert {"--trust-ids", "--trust-times", "--trust-places", "--trust-coordinates"} <= declared
     assert "--no-quotes" in declared

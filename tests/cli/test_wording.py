@@ -7,14 +7,14 @@ import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-import click
 import pytest
-import typer
 
 import safeside
 from safeside.cli.console import fail
-from safeside.cli.main import build
+from safeside.cli.main import COMMANDS as LISTED
+from safeside.cli.main import load
 from safeside.cli.wording import ARGUMENT, CALL, COMMANDS, OPTIONS, as_typed
 from safeside.errors import BadQuestion
 from safeside.visits import StayRule
@@ -117,13 +117,14 @@ def _options() -> tuple[set[str], set[str]]:
     """Every option of every command, and every command."""
     options, commands = set(), set()
 
-    def walk(command: click.Command, path: tuple[str, ...]) -> None:
+    def walk(command: Any, path: tuple[str, ...]) -> None:
         commands.add(" ".join(path))
         options.update(one for parameter in command.params for one in parameter.opts)
         for name, inner in getattr(command, "commands", {}).items():
             walk(inner, (*path, name))
 
-    walk(typer.main.get_command(build()), ())
+    for name in LISTED:
+        walk(load(name), (name,))
     return options, commands
 
 

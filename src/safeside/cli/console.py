@@ -13,17 +13,18 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rich.console import Console, ConsoleOptions, RenderableType
-from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
-from rich.progress import Progress as Bar
 from rich.segment import Segment
 from rich.text import Text
 
 from safeside.cli.wording import as_typed
 from safeside.errors import SafesideError
 from safeside.untrusted import visible
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
 
 
 class Terminal(Console):
@@ -87,23 +88,32 @@ class Spinner:
     """A progress bar on standard error that appears once the work has lasted a second."""
 
     def __init__(self) -> None:
-        columns = TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn()
-        self._bar = Bar(*columns, console=err, transient=True)
-        self._task = self._bar.add_task("", total=None)
+        self._bar: Bar | None = None
         self._began = time.monotonic()
-        self._shown = False
 
     def __call__(self, done: float | None, what: str) -> None:
-        total = None if done is None else 1.0
-        self._bar.update(self._task, description=what, completed=done or 0.0, total=total)
-        if not self._shown and time.monotonic() - self._began > _SHOW_AFTER_SECONDS:
+        if self._bar is None and time.monotonic() - self._began > _SHOW_AFTER_SECONDS:
+            self._bar = _new_bar()
             self._bar.start()
-            self._shown = True
+        if self._bar is not None:
+            total = None if done is None else 1.0
+            self._bar.update(self._bar.task_ids[0], description=what, completed=done or 0.0, total=total)
 
     def pause(self) -> None:
         """Make room for what is said or asked; the bar appears again once the work goes on for a second."""
-        self._bar.stop()
-        self._began, self._shown = time.monotonic(), False
+        if self._bar is not None:
+            self._bar.stop()
+        self._bar, self._began = None, time.monotonic()
+
+
+def _new_bar() -> Bar:
+    # Loaded where it is shown: most commands are done before.
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn()
+    bar = Progress(*columns, console=err, transient=True)
+    bar.add_task("", total=None)
+    return bar
 
 
 @contextmanager
