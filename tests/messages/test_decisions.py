@@ -55,7 +55,7 @@ LAW = {z: Fraction(1, 21) for z in range(21)}
             lambda: sanitizer(LAW, [LAW], "0.1", "0.5"),
             BadNumber,
             "21 outputs can be given both where the decision is true and where it is false.",
-            "Search over at most 20",
+            "Search over at most 20: put tails together, or use a coarser output.",
         ),
         (
             lambda: plan(at_most=5, epsilon=1, count=6),

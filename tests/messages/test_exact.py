@@ -23,7 +23,7 @@ from safeside.errors import BadNumber, SafesideError
         (ex.epsilon, float("inf"), "epsilon is inf.", "Give epsilon as a finite number."),
         (ex.epsilon, Decimal("NaN"), "epsilon is NaN.", "Give epsilon as a finite number."),
         (ex.epsilon, Decimal("Infinity"), "epsilon is Infinity.", "Give epsilon as a finite number."),
-        (ex.epsilon, True, "epsilon is True, a truth value", "Give epsilon as a number."),
+        (ex.epsilon, True, "epsilon is True, a truth value, not a number.", "Give epsilon as a number."),
         (
             ex.epsilon,
             "one",
@@ -46,7 +46,12 @@ from safeside.errors import BadNumber, SafesideError
         (ex.epsilon, [1], "epsilon is a list.", "Give epsilon as an int, a decimal string"),
         (ex.epsilon, np.array([1, 2]), "epsilon is a ndarray.", "Give epsilon as an int, a decimal string"),
         (ex.epsilon, np.True_, "epsilon is a bool.", "Give epsilon as an int, a decimal string"),
-        (ex.epsilon, "-1e5000", "epsilon has more than 600 digits.", "Give epsilon with at most 600 digits"),
+        (
+            ex.epsilon,
+            "-1e5000",
+            "epsilon has more than 600 digits.",
+            "Give epsilon with at most 600 digits before and after the point.",
+        ),
         (ex.epsilon, "1e999999999", "epsilon has more than 600 digits.", "Give epsilon with at most 600"),
         (ex.epsilon, "1e9_99999999", "epsilon has more than 600 digits.", "Give epsilon with at most 600"),
         (ex.epsilon, "1/" + "3" * 2000, "epsilon has more than 600 digits.", "Give epsilon with at most 600"),
@@ -86,3 +91,24 @@ def test_every_error_is_in_the_tree() -> None:
     assert all(issubclass(getattr(errors, name), SafesideError) for name in names)
     assert errors.__doc__ is not None
     assert all(name in errors.__doc__ for name in names)
+
+
+def test_numbers_on_a_boundary() -> None:
+    """Equal to the last bit that is looked at: neither is said to be the larger."""
+    with pytest.raises(BadNumber) as caught:
+        ex.is_at_most(lambda: ex.exp(1), lambda: ex.exp(1))
+    assert caught.value.what == "Two numbers agree to 1048576 bits and cannot be put in order."
+    assert caught.value.do == "Change one of the parameters slightly: they lie on a boundary."
+    with pytest.raises(BadNumber) as caught:
+        ex.ceiling(lambda: ex.exp(1) / ex.exp(1))
+    assert caught.value.what == (
+        "A number lies within 1048576 bits of a whole number and cannot be rounded safely."
+    )
+    assert caught.value.do == "Change one of the parameters slightly: they lie on a boundary."
+
+
+def test_no_power_of_e_reaches_zero() -> None:
+    with pytest.raises(BadNumber) as caught:
+        ex.least_power(ex.fraction(1), ex.fraction(0))
+    assert caught.value.what == "No power of e is zero."
+    assert caught.value.do == "Give a bound (alpha, 1 - confidence) above zero."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -13,15 +14,19 @@ from safeside.errors import BadCounts, BadNumber, BadQuestion, SafesideError
 from safeside.mechanisms import (
     AGeo,
     ALap,
+    Component,
+    Ladder,
     Laplace,
     Mangat,
     OptimalDecision,
     PaddedGeo,
     SAGeo,
     SALap,
+    Selection,
     SparseVector,
     UtilityOptimised,
     max_conditions_of_levels,
+    plan_selection,
 )
 from safeside.mechanisms.bayes import loss_table
 from safeside.privacy.guarantee import Direction
@@ -159,7 +164,7 @@ def test_thresholds(at_most: Any, what: str, do: str) -> None:
         (
             lambda: loss_table([[0, 1]], 2),
             BadNumber,
-            "The table of losses is not 2 by 2",
+            "The table of losses is not 2 by 2, as the prior needs.",
             "Give table[guess][truth] for every guess",
         ),
         (lambda: loss_table([[0, 1], [-1, 0]], 2), BadNumber, "A loss is negative.", "losses of 0 or more"),
@@ -307,6 +312,42 @@ def test_thresholds(at_most: Any, what: str, do: str) -> None:
             BadCounts,
             "There are no answers, or one is neither a sensitive value nor one of the others.",
             "List every value a person can have",
+        ),
+        (
+            lambda: Component(cuts=(1, 2)),
+            BadNumber,
+            "A component's cuts increase, are negative or too many, or its weight is above 1.",
+            "Give at most 32 ranks, none above the one before it, and 0 or more halvings.",
+        ),
+        (
+            lambda: Ladder(epsilon=1, components=()),
+            BadNumber,
+            "There is no component.",
+            "Give at least one: how conditions are left out.",
+        ),
+        (
+            lambda: Selection(epsilon=1, plan=replace(plan_selection([1, 2, 3], 1, 1), blocks=(2, 1))),
+            BadNumber,
+            "The blocks of a plan are empty or reach beyond its conditions.",
+            "Use a plan made by plan_selection for as many conditions.",
+        ),
+        (
+            lambda: Selection(epsilon=1, plan=plan_selection([1, 2, 3], 1, 1)).release([0, 0], 1),
+            BadCounts,
+            "The plan is for 3 conditions, and there are 2 counts.",
+            "Make the plan from one score for each condition, in the same order.",
+        ),
+        (
+            lambda: plan_selection([0.5], 1, 1),
+            BadNumber,
+            "The scores of a forecast are not a list of whole numbers.",
+            "Give one whole number for each condition, larger where more people are expected.",
+        ),
+        (
+            lambda: plan_selection([-1], 1, 1),
+            BadNumber,
+            "A score of a forecast is negative or above 2^62.",
+            "Give scores from 0 to 2^62.",
         ),
         (
             lambda: Mangat(epsilon=1).estimate(3, 2),

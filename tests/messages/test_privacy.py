@@ -240,6 +240,12 @@ CASES: list[tuple[Callable[[], object], type[SafesideError], str, str]] = [
         "Charge it with delta 0, or as the kind of ordinary differential privacy that it is.",
     ),
     (
+        lambda: d.require_direction([], Policy.none()),
+        PrivacyError,
+        "There are no queries, or they do not speak of the same atoms and truth vectors.",
+        "Write all queries in the same atoms, with the same possible truth vectors.",
+    ),
+    (
         lambda: Charge(kind=Kind.DP_REPLACE, epsilon=ONE, max_conditions=2),
         PrivacyError,
         "A release of the kind dp replace was charged with max_conditions 2.",

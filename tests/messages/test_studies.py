@@ -10,6 +10,7 @@ from safeside.errors import BadFile, BadNumber, BadQuestion, CannotWrite, Missin
 from safeside_studies import city
 from safeside_studies.figure_style import page, save
 from safeside_studies.movements import read_city
+from safeside_studies.peopleflow import read_peopleflow
 from safeside_studies.reproduce import reproduce
 
 
@@ -99,3 +100,42 @@ def test_matplotlib_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
         pass
     assert caught.value.what == "Figures need matplotlib, which is not installed."
     assert caught.value.do == "Run: pip install safeside-studies"
+
+
+COLUMNS = "uid,latitude,longitude,placeID,state,timestamp\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "do"),
+    [
+        (
+            None,
+            "{} holds no CSV file.",
+            "Give the directory with the Peopleflow files (uid, latitude, longitude, placeID, state, "
+            "timestamp).",
+        ),
+        (COLUMNS, "The files in {} hold no rows.", "Check that the download is complete."),
+        (
+            COLUMNS + "1,35.6,139.7,,MOVE,2013-12-22 18:00:00\n",
+            "No row in {} is a STAY at a place of category 3 to 7.",
+            "Check the columns placeID and state: the paper counts STAY rows of those categories.",
+        ),
+        (
+            COLUMNS.replace("uid,", ""),
+            "{}/a.csv has no column for uid.",
+            "Name it uid; the first line names the columns.",
+        ),
+        (
+            COLUMNS + "1,35.6,139.7,3,STAY,noon\n",
+            "{}/a.csv has a timestamp or placeID that cannot be read.",
+            "Write timestamps as 2013-12-22 18:00:00 and placeID as a whole number or nothing.",
+        ),
+    ],
+)
+def test_peopleflow_files(tmp_path: Path, text: str | None, what: str, do: str) -> None:
+    if text is not None:
+        (tmp_path / "a.csv").write_text(text)
+    with pytest.raises(BadFile) as caught:
+        read_peopleflow(tmp_path)
+    assert caught.value.what == what.format(tmp_path)
+    assert caught.value.do == do

@@ -1,0 +1,117 @@
+"""No message is left out: what each error says, and what it advises, is quoted by a test.
+
+Errors are looked for in the source of every room. A message counts as quoted where a text of these tests is a
+part of it, or is the message itself with something put into its gaps.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from safeside import errors
+
+HERE = Path(__file__).parent
+SOURCE = HERE.parents[1] / "src"
+ERRORS = {
+    name
+    for name, kind in vars(errors).items()
+    if isinstance(kind, type) and issubclass(kind, errors.SafesideError)
+}
+GAP = "\0"
+"""Stands for what is put into a message when it is raised."""
+_FEW, _MANY = 8, 20
+"""Shorter texts could be a part of anything: in this folder, and in tests of other things."""
+HARD_TO_REACH = {
+    "A claim is wrong.": "a study that meets it has found that the mechanism is broken",
+    "Report it: the mechanism or one of the counts is.": "the same",
+}
+NAMES = ("audit", "decisions", "mechanisms", "noise", "privacy", "visits")
+ROOMS = [
+    *(SOURCE / "safeside" / name for name in NAMES),
+    *sorted((SOURCE / "safeside").glob("*.py")),
+    SOURCE / "safeside_studies",
+]
+
+
+def flat(text: str) -> str:
+    """Without what lines of source and beginnings of sentences change."""
+    return " ".join(text.split()).casefold()
+
+
+@cache
+def quoted() -> tuple[frozenset[str], tuple[re.Pattern[str], ...]]:
+    """Every text of the tests; those with marks of a pattern as patterns, too."""
+    texts = {
+        text
+        for path in HERE.parent.rglob("*.py")
+        if path != Path(__file__)
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant | ast.JoinedStr)
+        and len(text := "".join(pieces(node))) >= (_FEW if path.parent == HERE else _MANY)
+    }
+    patterns = [text for text in texts if re.search(r"\.[+*]|\\|\(", text) and "\n" not in text]
+    return frozenset(map(flat, texts)), tuple(filter(None, map(_pattern, patterns)))
+
+
+def _pattern(text: str) -> re.Pattern[str] | None:
+    try:
+        return re.compile(text)
+    except re.error:
+        return None
+
+
+def pieces(node: ast.expr) -> Iterator[str]:
+    """The parts of a message that are always the same, and gaps between them."""
+    match node:
+        case ast.Constant(value=str(text)):
+            yield text
+        case ast.JoinedStr(values=parts):
+            for part in parts:
+                yield from pieces(part)
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            yield from pieces(left)
+            yield from pieces(right)
+        case _:
+            yield GAP
+
+
+def messages(room: Path) -> Iterator[tuple[str, str]]:
+    """Where each message of a room stands, and its text with gaps."""
+    for path in sorted(room.rglob("*.py")) if room.is_dir() else [room]:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ERRORS:
+                for part in node.args:
+                    text = "".join(pieces(part))
+                    if len(text.replace(GAP, "").strip()) >= 4:
+                        yield f"{path.relative_to(SOURCE)}:{node.lineno}", text
+
+
+def is_quoted(message: str) -> bool:
+    """Whether a test quotes the message."""
+    texts, patterns = quoted()
+    said = flat(message)
+    whole = re.compile(".*".join(map(re.escape, said.split(GAP))))
+    if any(text in said or whole.search(text) for text in texts):
+        return True
+    return any(pattern.search(message) for pattern in patterns)
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=lambda path: path.stem)
+def test_every_message_is_quoted(room: Path) -> None:
+    left_out = [
+        f"{where}: {text.replace(GAP, '...')}"
+        for where, text in messages(room)
+        if text not in HARD_TO_REACH and not is_quoted(text)
+    ]
+    assert left_out == [], "\n".join(["Assert these in tests/messages:", *left_out])
+
+
+def test_a_message_that_nobody_quotes_is_noticed() -> None:
+    assert is_quoted("No such thing as this was ever said before.") is False
+    assert is_quoted(f"{GAP} is a {GAP}, which no test of this folder would say.") is False
