@@ -11,7 +11,7 @@ from typing import Final
 from safeside import __version__
 from safeside.errors import BadQuestion, CannotWrite
 from safeside.progress import Progress, quiet
-from safeside_studies import city, figure1, maps, needed, selection, sparse_counts, varying
+from safeside_studies import city, figure1, maps, needed, schools, selection, sparse_counts, varying
 from safeside_studies.movements import Movements, read_city
 from safeside_studies.peopleflow import read_peopleflow
 from safeside_studies.report import write_report
@@ -26,6 +26,7 @@ FIGURES: Final[Mapping[str, Callable[[Movements, Settings], Outcome]]] = {
     "figure5": sparse_counts.figure5,
     "figure6": sparse_counts.figure6,
     "selection": selection.run,
+    "schools": lambda _data, settings: schools.run(settings),
     "needed": lambda _data, settings: needed.run(settings),
 }
 

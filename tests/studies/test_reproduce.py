@@ -19,7 +19,18 @@ from safeside_studies.reproduce import FIGURES, Reproduction, reproduce
 
 MOST_DEVIATIONS = 4.5
 """Some two hundred numbers are drawn, with fixed seeds: one beyond this would be one in a thousand runs."""
-PICTURES = ("figure1", "figure2", "figure3", "figure4", "figure5", "figure6", "selection", "needed", "risk")
+PICTURES = (
+    "figure1",
+    "figure2",
+    "figure3",
+    "figure4",
+    "figure5",
+    "figure6",
+    "selection",
+    "schools",
+    "needed",
+    "risk",
+)
 
 
 @pytest.fixture(scope="module")
@@ -234,5 +245,6 @@ def test_every_figure_has_a_name() -> None:
         "figure5",
         "figure6",
         "selection",
+        "schools",
         "needed",
     ]
