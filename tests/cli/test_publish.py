@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import polars as pl
@@ -11,7 +13,10 @@ import typer
 from tests.faults.publishing import CAP, World
 from typer.testing import CliRunner
 
-from safeside.cli import publish
+import safeside
+from safeside.cli import console, publish
+from safeside.cli.console import Declined
+from safeside.cli.main import build
 from safeside.errors import (
     BadFile,
     BadQuestion,
@@ -44,9 +49,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
 
 
 def run(*arguments: str, code: int = 0) -> str:
-    app = typer.Typer()
-    publish.register(app)
-    result = CliRunner().invoke(app, list(arguments), env={"COLUMNS": "200"})
+    result = CliRunner().invoke(build(), list(arguments), env={"COLUMNS": "200"})
     if isinstance(result.exception, SafesideError):
         raise result.exception
     assert result.exit_code == code, result.output
@@ -98,7 +101,8 @@ def test_what_is_left_out_is_shown_to_the_curator_who_may_confirm_it(
     with pytest.raises(BadFile, match="left out, more than 5 %"):
         run(*asked, "--yes")
     assert remaining() == CAP
-    monkeypatch.setattr(publish, "interactive", lambda: True)
+    for module in (console, publish):
+        monkeypatch.setattr(module, "interactive", lambda: True)
     answers = iter([True, False, True, True])
     monkeypatch.setattr(typer, "confirm", lambda *_, **__: next(answers))
     with pytest.raises(BadFile, match="left out, more than 5 %"):
@@ -235,7 +239,59 @@ def test_a_question_that_was_answered_before_needs_a_word(
     run("publish", "visits.parquet", *QUESTION, "--out", "second", "--yes", "--again")
     assert remaining() == 1
     asked: list[str] = []
-    monkeypatch.setattr(publish, "_confirm", lambda question, _: asked.append(question))
+    monkeypatch.setattr(publish, "confirm", lambda question, _: asked.append(question))
     run("publish", "visits.parquet", *QUESTION, "--out", "third")
     assert asked == ["It was answered before. Pay for another answer?", "Publish?"]
     assert remaining() == 0
+
+
+def test_to_decline_is_not_to_succeed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(console, "interactive", lambda: True)
+    asked = ["publish", "visits.parquet", *QUESTION, "--out", "out"]
+    result = CliRunner().invoke(build(), asked, input="n\n")
+    assert isinstance(result.exception, Declined)
+    assert result.exception.what == "Nothing was done, and nothing was spent."
+    assert remaining() == CAP
+    assert not (world.home / "out").exists()
+
+
+def test_json_is_one_document_and_everything_else_goes_to_the_terminal(world: World) -> None:
+    asked = ["publish", "visits.parquet", *QUESTION, "--out", "out", "--json"]
+    result = CliRunner().invoke(build(), [*asked, "--dry-run"])
+    quoted = json.loads(result.stdout)
+    assert quoted["published"] is False
+    assert quoted["preview"]["price"].startswith("epsilon 1,")
+    assert "Promise" in result.stderr
+    result = CliRunner().invoke(build(), [*asked, "--yes"])
+    said = json.loads(result.stdout)
+    release = safeside.verify("out", "key.pub")
+    assert said == {
+        "published": True,
+        "release": release.id,
+        "manifest": release.digest,
+        "directory": "out",
+        "map": "out/map.html",
+        "dataset": "city",
+        "charged": {"epsilon": "1", "delta": "0"},
+        "remaining": {"epsilon": str(CAP - 1), "delta": "0"},
+        "answers": release.manifest["answers"],
+        "summary": release.summary(),
+    }
+
+
+@pytest.mark.parametrize("wrong", [["--epsilon", "0"], []], ids=["refused", "nobody to ask"])
+def test_an_error_is_json_too_where_json_was_asked_for(world: World, wrong: list[str]) -> None:
+    program = "from safeside.cli.main import main; main()"
+    asked = ["publish", "visits.parquet", *QUESTION, "--out", "out", "--json", *wrong]
+    done = subprocess.run(
+        [sys.executable, "-c", program, *asked],
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+    assert done.returncode == 2
+    said = json.loads(done.stdout)
+    assert set(said) == {"error", "what", "do"}
+    assert said["error"] == ("BadNumber" if wrong else "BadQuestion")
+    assert remaining() == CAP

@@ -9,7 +9,7 @@ from tests.ledger.stores import postgres, state, url
 from tests.messages.books import book, said
 
 from safeside.cli import init
-from safeside.cli.config import read_config, required
+from safeside.cli.config import Config, read_config
 from safeside.errors import (
     BadQuestion,
     CannotWrite,
@@ -62,7 +62,7 @@ def test_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     what, do = said(read_config, BadQuestion)
     assert what.startswith('"safeside.toml" is not TOML (')
     assert do == "Repair the line, or write a new file with `safeside init`."
-    assert said(lambda: required(None, None, "--ledger", "ledger"), BadQuestion) == (
+    assert said(lambda: Config().ledger_url(None), BadQuestion) == (
         "No ledger is given.",
         "Give it with --ledger, or once for all as `ledger = ...` in safeside.toml (see `safeside init`).",
     )

@@ -60,6 +60,18 @@ class Config(Record, frozen=True, kw_only=True):
     expect_unlisted: str | None = None
     columns: Columns = Columns()
 
+    def key_file(self, option: str | Path | None = None) -> Path:
+        """The private key: as it was typed, or as it was written down, or under the usual name."""
+        return Path(option or self.key or KEY)
+
+    def ledger_url(self, option: str | None) -> str:
+        """The ledger: as it was typed, or as it was written down."""
+        return _required("ledger", option, self.ledger)
+
+    def dataset_name(self, option: str | None) -> str:
+        """The dataset: as it was typed, or as it was written down."""
+        return _required("dataset", option, self.dataset)
+
     def to_toml(self) -> str:
         """The file that reads back as these settings."""
         given = records.to_json(self)
@@ -141,13 +153,14 @@ def _require_known(kind: str, given: Iterable[str], known: Sequence[str], path: 
             raise BadQuestion(f'"{path}" has a {kind} called "{name}", which safeside does not know.', hint)
 
 
-def required(option: str | None, configured: str | None, flag: str, setting: str) -> str:
+def _required(setting: str, option: str | None, configured: str | None) -> str:
     """What was typed, or else what was written down; an error that names both ways where it is neither."""
     chosen = option if option is not None else configured
     if chosen is None:
         raise BadQuestion(
-            f"No {setting.replace('_', ' ')} is given.",
-            f"Give it with {flag}, or once for all as `{setting} = ...` in {FILE} (see `safeside init`).",
+            f"No {setting} is given.",
+            f"Give it with --{setting}, or once for all as `{setting} = ...` in {FILE} "
+            "(see `safeside init`).",
         )
     return chosen
 

@@ -15,12 +15,13 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Final
 
+import typer
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
-from safeside.cli.wording import as_typed
-from safeside.errors import SafesideError
+from safeside.cli.wording import as_typed, error_json
+from safeside.errors import BadQuestion, SafesideError
 from safeside.untrusted import visible
 
 if TYPE_CHECKING:
@@ -56,8 +57,11 @@ _PAINTS: Final = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2
 """What JSON lets stand as it is and a terminal obeys, or no terminal takes."""
 
 
-def fail(error: SafesideError) -> int:
-    """Print what happened and what to do next; the exit code."""
+def fail(error: SafesideError, *, as_json: bool = False) -> int:
+    """Say what happened and what to do next; the exit code."""
+    if as_json:
+        print_json(error_json(error))
+        return BAD_INPUT
     err.print(Text.assemble(("Stopped.", "bold red"), " ", _indented(as_typed(error.what))))
     err.print(Text.assemble(("What to do:", "bold"), " ", _indented(as_typed(error.do))))
     return BAD_INPUT
@@ -77,6 +81,22 @@ def print_json(value: Any) -> None:
     """Machine-readable output, and nothing else, on standard output."""
     text = json.dumps(value, indent=2, ensure_ascii=False)
     sys.stdout.write(_PAINTS.sub(lambda one: f"\\u{ord(one[0]):04x}", text) + "\n")
+
+
+class Declined(SafesideError):
+    """Whoever was asked said no."""
+
+
+def confirm(question: str, yes: bool) -> None:
+    """Go on only if whoever sits at the terminal says so, or said so beforehand."""
+    if yes:
+        return
+    if not interactive():
+        raise BadQuestion("There is nobody to ask.", "Add --yes to go on without being asked.")
+    if not typer.confirm(f"\n{question}", err=True):
+        raise Declined(
+            "Nothing was done, and nothing was spent.", "Run the same command again to be asked again."
+        )
 
 
 def interactive() -> bool:

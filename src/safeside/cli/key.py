@@ -70,7 +70,7 @@ def _new_passphrase(wanted: bool) -> str | None:
 
 
 def _place(path: str | None) -> Path:
-    return Path(path or read_config().key or KEY)
+    return read_config().key_file(path)
 
 
 def _say(place: Path, public: PublicKey, done: str) -> None:

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from safeside.cli import ledger_text as text
-from safeside.cli.config import KEY, Config, read_config, required
+from safeside.cli.config import Config, read_config
 from safeside.cli.console import VIOLATION, fail, line, out, print_json
 from safeside.cli.wording import error_json
 from safeside.errors import LedgerMissing, LedgerTampered
@@ -63,8 +63,8 @@ def create(
 ) -> None:
     """Make a dataset with its budget, and the ledger if there is none yet. Neither can be reset."""
     config = read_config()
-    url = _url(ledger, config)
-    name = required(dataset, config.dataset, "--dataset", "dataset")
+    url = config.ledger_url(ledger)
+    name = config.dataset_name(dataset)
     with _made_or_opened(url, config) as book:
         zone = timezone or (config.timezone if unit != "person" else None)
         book.create_dataset(
@@ -97,7 +97,7 @@ def show(
     json: AsJson = False,
 ) -> None:
     """What is left, what is promised, and what may have become known."""
-    with open_ledger(_url(ledger, read_config())) as book:
+    with open_ledger(read_config().ledger_url(ledger)) as book:
         names = [dataset] if dataset else [one.name for one in book.datasets()]
         shown = [book.show(name) for name in names]
         identity = {"ledger": book.ledger_id, "events": book.head.number, "head": book.head.digest}
@@ -127,7 +127,7 @@ def history(
     json: AsJson = False,
 ) -> None:
     """Every event, oldest first."""
-    with open_ledger(_url(ledger, read_config())) as book:
+    with open_ledger(read_config().ledger_url(ledger)) as book:
         if dataset is not None:
             book.dataset(dataset)
         mine = {one.request for one in book.reservations(dataset)}
@@ -141,7 +141,7 @@ def history(
 def verify(ledger: Where = None, json: AsJson = False) -> None:
     """Read every event from the beginning and check that nothing was altered or forgotten."""
     try:
-        with open_ledger(_url(ledger, read_config())) as book:
+        with open_ledger(read_config().ledger_url(ledger)) as book:
             number = book.verify()
             head, forgotten, untold = book.head, book.forgotten(), book.untold()
     except LedgerTampered as error:
@@ -183,9 +183,9 @@ def recover(
 
     config = read_config()
     found, rebuilt = recover_ledger(
-        _url(ledger, config),
+        config.ledger_url(ledger),
         releases=release or (),
-        key=key or keyring_path(Path(config.key or KEY)),
+        key=key or keyring_path(config.key_file()),
         witnesses=witness or (),
         accept_clock=accept_clock,
     )
@@ -202,17 +202,13 @@ def link(
     ledger: Where = None,
 ) -> None:
     """Say that two datasets hold the same people: they then share the smaller budget, for good."""
-    with open_ledger(_url(ledger, read_config())) as book:
+    with open_ledger(read_config().ledger_url(ledger)) as book:
         members = book.link(first, second)
         shown = book.show(first)
     out.print(line(f"{', '.join(members)} share one budget from now on."))
     out.print(text.overview([shown]))
     if shown.remaining.epsilon < 0 or shown.remaining.delta < 0:
         out.print("They have spent more than that together: nothing more can be published from any of them.")
-
-
-def _url(option: str | None, config: Config) -> str:
-    return required(option, config.ledger, "--ledger", "ledger")
 
 
 @contextmanager
@@ -222,7 +218,7 @@ def _made_or_opened(url: str, config: Config) -> Iterator[Ledger]:
     try:
         book = open_ledger(url)
     except LedgerMissing:
-        book = create_ledger(url, key=config.key or KEY)
+        book = create_ledger(url, key=config.key_file())
     with book:
         yield book
 

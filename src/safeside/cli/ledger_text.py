@@ -11,7 +11,7 @@ from rich.text import Text
 
 from safeside.cli.console import line, out
 from safeside.exact import show
-from safeside.ledger import Budget, Dataset, Event, Rebuilt, Recovery, Reservation, Status, events
+from safeside.ledger import Budget, Cost, Dataset, Event, Rebuilt, Recovery, Reservation, Status, events
 from safeside.ledger.periods import word
 from safeside.privacy.guarantee import Unit
 
@@ -255,11 +255,15 @@ def status_json(one: Status, *, places: bool) -> dict[str, Any]:
         "timezone": one.dataset.timezone,
         "max_places_per_person": one.dataset.max_places_per_person,
         "people": one.dataset.people,
-        "cap": _budget(one.cap),
-        "standing": _budget(one.standing),
-        "remaining": _budget(one.remaining),
+        "cap": budget_json(one.cap),
+        "standing": budget_json(one.standing),
+        "remaining": budget_json(one.remaining),
         "periods": [
-            {"period": period.name, "spent": _budget(period.spent), "remaining": _budget(period.remaining)}
+            {
+                "period": period.name,
+                "spent": budget_json(period.spent),
+                "remaining": budget_json(period.remaining),
+            }
             for period in one.periods
         ],
         "shares_with": list(one.shares_with),
@@ -281,7 +285,8 @@ def status_json(one: Status, *, places: bool) -> dict[str, Any]:
     }
 
 
-def _budget(budget: Budget) -> dict[str, str]:
+def budget_json(budget: Budget | Cost) -> dict[str, str]:
+    """An amount for programs, as exact text."""
     return {"epsilon": show(budget.epsilon), "delta": show(budget.delta)}
 
 
@@ -292,6 +297,6 @@ def _reservation(one: Reservation) -> dict[str, Any]:
         "event": one.number,
         "stage": str(one.stage),
         "manifest": one.manifest,
-        "charged": _budget(one.charged),
+        "charged": budget_json(one.charged),
         "kind": str(one.cost.kind),
     }

@@ -40,15 +40,15 @@ COMMANDS: Final[Mapping[str, Entry]] = {
         "publish", "Make the same files from given counts: no ledger, no promise, marked as a simulation."
     ),
     "verify": Entry(
-        "publish",
+        "releases",
         "Check signature, digests, schema, that states follow from bounds, and claims from the mechanism.",
     ),
     "withdraw": Entry(
-        "publish",
+        "releases",
         "Take back a whole release: a fault of the software, or a formal mistake. It stays charged.",
     ),
     "purge": Entry(
-        "publish",
+        "releases",
         "Delete data files and what interrupted releases left. Ledger, keys and releases stay.",
     ),
     "schema": Entry(
@@ -131,7 +131,7 @@ def main() -> None:
         with minding_pipes():
             build()()
     except SafesideError as error:
-        sys.exit(fail(error))
+        sys.exit(fail(error, as_json="--json" in sys.argv))
     except KeyboardInterrupt:
         err.print("Interrupted.")
         sys.exit(130)

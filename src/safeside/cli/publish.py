@@ -1,8 +1,8 @@
-"""`safeside publish`, `simulate`, `verify`, `withdraw`, `purge`: releases, from the question to the end."""
+"""`safeside publish` and `safeside simulate`: from the question to the files."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -11,16 +11,15 @@ import typer
 
 from safeside.cli import publish_options as options
 from safeside.cli import visit_options as visit
-from safeside.cli.config import KEY, Config, read_config, required
+from safeside.cli.config import read_config
 from safeside.cli.console import (
     INTERRUPTED,
     TERMINATED,
-    VIOLATION,
     Spinner,
     Terminated,
     carry_on,
+    confirm,
     err,
-    fail,
     interactive,
     line,
     out,
@@ -30,22 +29,17 @@ from safeside.cli.console import (
 )
 from safeside.cli.gather import gather
 from safeside.cli.key import ask_passphrase
-from safeside.cli.wording import as_typed, error_json
-from safeside.errors import BadQuestion, BadRelease, BadSignature, SimulationOnly
+from safeside.cli.ledger_text import budget_json
+from safeside.cli.wording import as_typed
+from safeside.errors import SimulationOnly
 from safeside.exact import show
-from safeside.ledger import open_ledger
+from safeside.ledger import Budget
 from safeside.ledger.rules import PEOPLE_FLOOR
-from safeside.releases.preview import Preview
 from safeside.releases.publish import SUPERSEDE_WARNING, prepare
-from safeside.releases.purge import purge as purge_paths
 from safeside.releases.question import Terms
-from safeside.releases.release import WITHDRAWN, Release
-from safeside.releases.signing import load_private, load_public
+from safeside.releases.release import Release
 from safeside.releases.simulate import WHEN
 from safeside.releases.simulate import simulate as simulate_counts
-from safeside.releases.verify import verify as verify_release
-from safeside.releases.withdraw import REASONS, WARNING, read_notice, require_reason
-from safeside.releases.withdraw import withdraw as withdraw_release
 from safeside.visits import Confirm, LeftOut, Manifest, VisitFormat
 
 
@@ -53,9 +47,6 @@ def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command("publish")(publish)
     app.command("simulate")(simulate)
-    app.command("verify")(verify)
-    app.command("withdraw")(withdraw)
-    app.command("purge")(purge)
 
 
 @gather("terms", options.terms)
@@ -126,6 +117,7 @@ def publish(
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the price and stop.")] = False,
     yes: options.Yes = False,
+    as_json: options.AsJson = False,
     policy: Annotated[str, typer.Option(hidden=True)] = "not-visited",
     seed: Annotated[int | None, typer.Option(hidden=True)] = None,
 ) -> None:
@@ -142,14 +134,14 @@ def publish(
         places=places,
         when=when,
         terms=asked,
-        dataset=required(dataset, config.dataset, "--dataset", "dataset"),
-        ledger=required(ledger, config.ledger, "--ledger", "ledger"),
+        dataset=config.dataset_name(dataset),
+        ledger=config.ledger_url(ledger),
         out=out_dir,
         visit_format=declared,
         exclude_unknown_places=exclude_unknown_places,
         allow_nobody=allow_nobody,
         manifest=manifest,
-        key=_key(key, config),
+        key=config.key_file(key),
         known_on=None if known_on is None else known_on.replace(tzinfo=known_on.tzinfo or UTC),
         supersedes=supersedes,
         scheduled=scheduled,
@@ -164,16 +156,20 @@ def publish(
                 "It was left out of the comparison with the ledger. If another key of yours signed it, add "
                 "that key's .pub file to the keyring beside the key; otherwise take the directory away."
             )
-        _show(publication.preview(datetime.now(UTC)))
+        quoted = publication.preview(datetime.now(UTC))
+        (err if as_json else out).print(as_typed(quoted.text()))
         if supersedes is not None:
             _warn(SUPERSEDE_WARNING)
+        if dry_run and as_json:
+            print_json({"published": False, "preview": asdict(quoted)})
+            return
         if dry_run:
             out.print("\nNothing was spent and no visit was read (--dry-run).")
             return
         if publication.earlier is not None and not again and not yes:
-            _confirm("It was answered before. Pay for another answer?", yes)
+            confirm("It was answered before. Pay for another answer?", yes)
             publication = replace(publication, again=True)
-        _confirm("Publish?", yes)
+        confirm("Publish?", yes)
         carry_on()
         try:
             with terminable(), spinner() as progress:
@@ -184,7 +180,26 @@ def publish(
             word = "Ended by a signal" if ended else "Interrupted"
             err.print(f"{word}. {publication.stopped()}", markup=False)
             raise typer.Exit(TERMINATED if ended else INTERRUPTED) from None
-    _published(release, f"published and signed; epsilon {show(left.epsilon)} remains")
+    if as_json:
+        print_json(_as_json(release, left))
+    else:
+        _published(release, f"published and signed; epsilon {show(left.epsilon)} remains")
+
+
+def _as_json(release: Release, left: Budget) -> dict[str, object]:
+    charged = release.charged()
+    return {
+        "published": True,
+        "release": release.id,
+        "manifest": release.digest,
+        "directory": str(release.directory),
+        "map": str(release.map),
+        "dataset": charged.dataset,
+        "charged": budget_json(charged.cost),
+        "remaining": budget_json(left),
+        "answers": dict(release.manifest["answers"]),
+        "summary": release.summary(),
+    }
 
 
 @gather("terms", options.terms)
@@ -214,100 +229,6 @@ def simulate(
     _published(release, "a simulation: no ledger, no promise")
 
 
-def verify(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The release.")],
-    key: Annotated[Path, typer.Option(help="The publisher's .pub or .keyring file.")],
-    ledger: Annotated[
-        str | None, typer.Option(help="For those who have it: that it paid what the release says.")
-    ] = None,
-    json: options.AsJson = False,
-) -> None:
-    """Check signature, digests, schema, that states follow from bounds, and claims from the mechanism."""
-    keys = load_public(key)
-    book = None if ledger is None else open_ledger(ledger)
-    try:
-        if (directory / WITHDRAWN).is_file():
-            notice = read_notice(directory, keys)
-            raise BadRelease(
-                f"The release {notice.release} was withdrawn on {notice.withdrawn}.",
-                "Use a later release, if there is one.",
-            )
-        release = verify_release(directory, keys, ledger=book)
-    except (BadRelease, BadSignature) as error:
-        if json:
-            print_json({"verified": False, **error_json(error)})
-            raise typer.Exit(VIOLATION) from None
-        fail(error)
-        raise typer.Exit(VIOLATION) from None
-    finally:
-        if book is not None:
-            book.close()
-    if json:
-        print_json({"verified": True, "release": release.id, "manifest": release.digest})
-        return
-    out.print(
-        f"Verified: signed, whole, every state follows from its bounds, and guarantee and price from its "
-        f"mechanism. Release {release.id}.",
-        markup=False,
-    )
-    out.print(release.summary(), markup=False)
-
-
-def withdraw(
-    directory: Annotated[Path, typer.Argument(metavar="RELEASE", help="The directory of the release.")],
-    reason: Annotated[str, typer.Option(help=f"{', '.join(REASONS)}; the ledger keeps it, nobody else.")],
-    ledger: options.Ledger = None,
-    key: options.Key = None,
-    yes: options.Yes = False,
-) -> None:
-    """Take back a whole release: a fault of the software, or a formal mistake. It stays charged."""
-    require_reason(reason)
-    config = read_config()
-    _warn(WARNING)
-    _confirm("Withdraw the whole release?", yes)
-    signing = load_private(_key(key, config), ask=ask_passphrase)
-    with open_ledger(required(ledger, config.ledger, "--ledger", "ledger")) as book:
-        withdraw_release(directory, reason=reason, ledger=book, key=signing)
-    out.print(line(f"Withdrawn: {directory} now holds a signed notice instead of the release."))
-
-
-def purge(
-    paths: Annotated[
-        list[Path],
-        typer.Argument(metavar="PATH...", help="Data files, and directories releases were made in."),
-    ],
-    ledger: options.Ledger = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would go, and stop.")] = False,
-    yes: options.Yes = False,
-) -> None:
-    """Delete data files and what interrupted releases left. Ledger, keys and releases stay."""
-    url = ledger or read_config().ledger
-    book = open_ledger(url) if url is not None else None
-    try:
-        found = purge_paths(paths, ledger=book, dry_run=True)
-        for path in found.deleted:
-            out.print(line(path))
-        for path, why in found.kept:
-            out.print(line(f"Stays: {path}: {as_typed(why)}"))
-        if dry_run or not found.deleted:
-            out.print("Nothing was deleted.")
-            return
-        _confirm(f"Delete {len(found.deleted)}?", yes)
-        purge_paths(paths, ledger=book)
-        out.print(f"Deleted {len(found.deleted)}. Backups and snapshots are yours to purge.", markup=False)
-    finally:
-        if book is not None:
-            book.close()
-
-
-def _key(option: Path | None, config: Config) -> Path:
-    return option or Path(config.key or KEY)
-
-
-def _show(preview: Preview) -> None:
-    out.print(as_typed(preview.text()), markup=False)
-
-
 def _warn(text: str) -> None:
     err.print(f"\nMind: {as_typed(text)}", markup=False)
 
@@ -324,16 +245,6 @@ def _left_out(progress: Spinner, yes: bool) -> Confirm:
         return typer.confirm("Are these homes and other places that are not asked about?", err=True)
 
     return confirm
-
-
-def _confirm(question: str, yes: bool) -> None:
-    if yes:
-        return
-    if not interactive():
-        raise BadQuestion("There is nobody to ask.", "Add --yes to go on without being asked.")
-    if not typer.confirm(f"\n{question}"):
-        out.print("Nothing was done, and nothing was spent.")
-        raise typer.Exit(0)
 
 
 def _published(release: Release, what: str) -> None:

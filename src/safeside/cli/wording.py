@@ -48,7 +48,7 @@ def as_typed(text: str) -> str:
 
 def error_json(error: SafesideError) -> dict[str, str]:
     """An error for programs that run the command."""
-    return {"what": as_typed(error.what), "do": as_typed(error.do)}
+    return {"error": type(error).__name__, "what": as_typed(error.what), "do": as_typed(error.do)}
 
 
 def _command(called: re.Match[str]) -> str:
