@@ -123,10 +123,10 @@ def _time_digests_apart() -> None:
 
 def safeside_queries(path: Path, start: datetime, end: datetime) -> dict[str, tuple[Query, Reading]]:
     """This project's: every row checked, people counted, every place of the list answered."""
-    from safeside.visits import Manifest, VisitFormat, Window, check_visits, count_visits, read_places
+    from safeside.visits import Expected, VisitFormat, Window, check_visits, count_visits, read_places
 
     window, fmt = Window.parse(f"{start.isoformat()}/{end.isoformat()}"), VisitFormat()
-    known = Manifest(covers=window.text)
+    known = Expected(covers=window.text)
     listed = path.with_name("places.csv")
     places = read_places(listed)
 
@@ -136,13 +136,13 @@ def safeside_queries(path: Path, start: datetime, end: datetime) -> dict[str, tu
     _time_digests_apart()
 
     def remembering(notes: Path) -> Any:
-        return count_visits(path, places, window, fmt, manifest=known, key=KEY, remember=notes)
+        return count_visits(path, places, window, fmt, expected=known, key=KEY, remember=notes)
 
     return {
-        "safeside": (lambda: count_visits(path, places, window, fmt, manifest=known), pairs),
+        "safeside": (lambda: count_visits(path, places, window, fmt, expected=known), pairs),
         "safeside first": (lambda: remembering(Path(mkdtemp())), pairs),
         "safeside repeated": (lambda: remembering(path.with_name("notes")), pairs),
-        "safeside check": (lambda: check_visits(path, places, window, fmt, manifest=known), lambda _: ()),
+        "safeside check": (lambda: check_visits(path, places, window, fmt, expected=known), lambda _: ()),
         "safeside places": (lambda: read_places(listed), lambda _: ()),
     }
 

@@ -30,7 +30,7 @@ import polars as pl
 from safeside.ledger import Ledger, create_ledger
 from safeside.releases.publish import publish
 from safeside.releases.signing import create_key
-from safeside.visits import Manifest, Window, count_visits, read_places
+from safeside.visits import Expected, Window, count_visits, read_places
 from safeside_studies.figure_style import BLUE, VERMILION, Line, draw_line, page, save
 
 STEEPEST = 1.25
@@ -118,8 +118,8 @@ def count(folder: Path, hours: int) -> float:
     """Seconds for counting a window of so many hours."""
     window = Window.parse(f"{BEGIN.isoformat()}/{(BEGIN + timedelta(hours=hours)).isoformat()}")
     places = read_places(folder / "places.csv")
-    known = Manifest(covers=COVERS)
-    return timed(lambda: count_visits(folder / "visits.parquet", places, window, manifest=known))
+    known = Expected(covers=COVERS)
+    return timed(lambda: count_visits(folder / "visits.parquet", places, window, expected=known))
 
 
 class Publisher:

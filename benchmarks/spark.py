@@ -31,7 +31,7 @@ from tests.spark import Cluster
 
 from benchmarks._visit_queries import WINDOWS, Pairs, digest
 from benchmarks.visits import PLACES, city, in_turn
-from safeside.visits import Manifest, VisitFormat, Window, count_visits, read_places
+from safeside.visits import Expected, VisitFormat, Window, count_visits, read_places
 
 LIMIT = 1.1
 EXECUTOR_MEGABYTES = 4096
@@ -61,7 +61,7 @@ def queries(session: Any, folder: Path, window: str, visits: str = "visits.parqu
             touching().select("place", "person").distinct().groupBy("place").count().toArrow()
         ),
         "safeside": lambda: count_visits(
-            session.read.parquet(str(path)), places, asked, fmt, manifest=Manifest(covers=asked.text)
+            session.read.parquet(str(path)), places, asked, fmt, expected=Expected(covers=asked.text)
         ),
     }
 

@@ -21,7 +21,7 @@ from soak._fuzz_rows import FORMS, SPARK, Case, Row, as_csv, changed, on_spark, 
 from tests.visits.making import AROUND, ENGINES, EVER, PLACES
 from tests.visits.read.test_parquet import by_converted_type
 
-from safeside.visits import Manifest, VisitFormat
+from safeside.visits import Expected, VisitFormat
 
 NUMBERS = ("7", "12", "120", "1200", "9001")
 DISTINCT = ("ana", "ANA", "Ana", "ana ", " ana", "äna", "a\u0308na", "ａna", "ana\u200b", "x'y", 'x"y', "x,y")
@@ -255,7 +255,7 @@ def unlisted(dice: random.Random) -> Case:
         make=FORMS[form],
         listed=listed,
         exclude=True,
-        manifest=Manifest(covers=EVER, unlisted="100%"),
+        expected=Expected(covers=EVER, unlisted="100%"),
     )
 
 
@@ -279,7 +279,7 @@ def cut_exports(dice: random.Random) -> Case:
         form=f"{form}, {'declared' if declared else 'not declared'}, {begin} to {stop}",
         rows=some_rows(dice, 60),
         make=make,
-        manifest=Manifest(covers=f"{begin.isoformat()}/{stop.isoformat()}" if declared else None),
+        expected=Expected(covers=f"{begin.isoformat()}/{stop.isoformat()}" if declared else None),
     )
 
 
@@ -303,7 +303,7 @@ def missing_days(dice: random.Random) -> Case:
         rows=some_rows(dice, 60),
         make=make,
         fmt=VisitFormat(timezone="Asia/Tokyo"),
-        manifest=Manifest(covers=f"visits-%Y-%m-%d.{form}"),
+        expected=Expected(covers=f"visits-%Y-%m-%d.{form}"),
     )
 
 

@@ -14,7 +14,7 @@ import polars as pl
 import pyarrow as pa
 from tests.visits.making import AROUND, DAY, ENGINES, EVER, PLACES
 
-from safeside.visits import Manifest, VisitFormat
+from safeside.visits import Expected, VisitFormat
 
 ORDINARY = ("ana", "ben", "chi", "dev", "p17", "p18", "4711", "4712")
 
@@ -44,7 +44,7 @@ class Case:
     listed: tuple[str, ...] = PLACES
     fmt: VisitFormat = field(default_factory=VisitFormat)
     exclude: bool = False
-    manifest: Manifest = field(default_factory=lambda: Manifest(covers=EVER))
+    expected: Expected = field(default_factory=lambda: Expected(covers=EVER))
 
 
 def some_rows(dice: random.Random, most: int = 30, places: tuple[str, ...] = PLACES) -> list[Row]:

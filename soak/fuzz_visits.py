@@ -40,7 +40,7 @@ def judge(case: Case, rows: list[Row]) -> str:
                 DAY,
                 case.fmt,
                 exclude_unknown_places=case.exclude,
-                manifest=case.manifest,
+                expected=case.expected,
             )
         except SafesideError:
             return "stopped"

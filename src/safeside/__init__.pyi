@@ -25,7 +25,7 @@ from .releases.release import Release
 from .releases.signing import create_key, rotate_key
 from .releases.simulate import simulate
 from .releases.verify import verify
-from .visits import Manifest, VisitFormat, Window, check_visits, count_visits, read_places
+from .visits import Expected, VisitFormat, Window, check_visits, count_visits, read_places
 
 __version__: str
 
@@ -33,11 +33,11 @@ __all__ = [
     "AGeo",
     "ALap",
     "Direction",
+    "Expected",
     "Guarantee",
     "Laplace",
     "Ledger",
     "Mangat",
-    "Manifest",
     "Neighbours",
     "OptimalDecision",
     "PaddedGeo",

@@ -33,7 +33,7 @@ from tests.visits.making import (
 from tests.visits.plain import Stay
 
 from safeside.errors import BadFile, BadQuestion
-from safeside.visits import Manifest, VisitFormat, Window
+from safeside.visits import Expected, VisitFormat, Window
 
 TOKYO = VisitFormat(timezone="Asia/Tokyo")
 
@@ -227,21 +227,21 @@ def test_what_is_declared_is_checked(engine: str) -> None:
     visits = ENGINES[engine](table(rows))
     with pytest.raises(BadFile, match="1 place is visited and not listed"):
         count_visits(visits, places(), DAY)
-    known = Manifest(rows=2, people=2, unlisted="50%")
-    counted = count_visits(visits, places(), DAY, exclude_unknown_places=True, manifest=known)
+    known = Expected(rows=2, people=2, unlisted="50%")
+    counted = count_visits(visits, places(), DAY, exclude_unknown_places=True, expected=known)
     assert counted.values.tolist() == [1, 0, 0, 0, 0]
     assert (counted.rows, counted.people) == (2, 2)
     assert counted.exclusions == ("Visits to places that are not on the list are not counted.",)
-    for wrong in (Manifest(rows=3, unlisted="50%"), Manifest(people=1, unlisted="50%")):
+    for wrong in (Expected(rows=3, unlisted="50%"), Expected(people=1, unlisted="50%")):
         with pytest.raises(BadFile, match="declared"):
-            count_visits(visits, places(), DAY, exclude_unknown_places=True, manifest=wrong)
+            count_visits(visits, places(), DAY, exclude_unknown_places=True, expected=wrong)
 
 
 @pytest.mark.parametrize("engine", sorted(ENGINES))
 def test_excluded_places_do_not_count_towards_the_declared_most(engine: str) -> None:
     rows = [Stay("a", where, DAY.start, DAY.end) for where in ("bar", "home", "car", "gym")]
     visits = ENGINES[engine](table(rows))
-    half = {"exclude_unknown_places": True, "manifest": Manifest(unlisted="50%")}
+    half = {"exclude_unknown_places": True, "expected": Expected(unlisted="50%")}
     counted = count_visits(visits, places(), DAY, max_places_per_person=2, **half)
     assert counted.most_places_per_person == 2
     with pytest.raises(BadFile, match="more places than the declared 1"):

@@ -29,7 +29,7 @@ from safeside import visits as visits_room
 from safeside.errors import BadFile, BadQuestion
 from safeside.mechanisms.ageo import AGeo
 from safeside.noise.entropy import Entropy, simulated_entropy
-from safeside.visits import Counts, Manifest, VisitFormat, Window, read_places
+from safeside.visits import Counts, Expected, VisitFormat, Window, read_places
 from safeside_studies.city import CityFiles, generate
 
 if TYPE_CHECKING:
@@ -147,8 +147,8 @@ def test_spark_stops_at_a_place_that_is_not_listed(cluster: Cluster) -> None:
         count_visits(frame, read_places(["a"]), DAY)
     with pytest.raises(BadFile, match=r"1 of 1 row \(100 %\), of 1 person, at 1 place not listed"):
         count_visits(frame, read_places(["a"]), DAY, exclude_unknown_places=True)
-    known = Manifest(unlisted="100%")
-    counted = count_visits(frame, read_places(["a"]), DAY, exclude_unknown_places=True, manifest=known)
+    known = Expected(unlisted="100%")
+    counted = count_visits(frame, read_places(["a"]), DAY, exclude_unknown_places=True, expected=known)
     assert counted.values.tolist() == [0]
     assert counted.left_out is not None
     assert (counted.left_out.rows, counted.left_out.of_rows, counted.left_out.people) == (1, 1, 1)
@@ -312,8 +312,8 @@ def test_spark_counts_what_is_left_out_among_thousands_of_listed_places(cluster:
     later = [("p9", "home", DAY.end + timedelta(days=1), DAY.end + timedelta(days=2))]
     frame = cluster.session.createDataFrame(rows + later, _SCHEMA)
     listed = read_places([f"v{n:05}" for n in range(4_000)])
-    known = Manifest(unlisted="20%")
-    counted = count_visits(frame, listed, DAY, exclude_unknown_places=True, manifest=known)
+    known = Expected(unlisted="20%")
+    counted = count_visits(frame, listed, DAY, exclude_unknown_places=True, expected=known)
     assert counted.left_out is not None
     assert (counted.left_out.rows, counted.left_out.of_rows, counted.left_out.people) == (10, 50, 3)
     assert counted.left_out.examples == ("home",)

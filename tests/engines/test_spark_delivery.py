@@ -19,7 +19,7 @@ from tests.visits.plain import Stay
 from safeside.errors import BadFile
 from safeside.progress import quiet
 from safeside.visits import read_places
-from safeside.visits.read import spark as delivery
+from safeside.visits.read import engines as delivery
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -45,7 +45,7 @@ def test_sorted_batches_become_one_sorted_answer(parts: list[set[int]], doubtful
         seen |= part
     if doubtful:
         batches.append(batch(None))
-    answer = delivery.gather(EMPTY, batches, "place", len(seen) + doubtful)
+    answer = delivery.join_batches(EMPTY, batches, "place", len(seen) + doubtful)
     assert answer["place"].to_list() == ([None] if doubtful else []) + sorted(seen)
 
 
@@ -66,7 +66,7 @@ def test_sorted_batches_become_one_sorted_answer(parts: list[set[int]], doubtful
 )
 def test_anything_else_is_refused(arrived: list[pl.DataFrame], rows: int) -> None:
     with pytest.raises(BadFile, match=INCOMPLETE):
-        delivery.gather(EMPTY, arrived, "place", rows)
+        delivery.join_batches(EMPTY, arrived, "place", rows)
 
 
 def test_an_engine_that_delivers_a_place_twice_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,7 +109,7 @@ def test_counts_come_in_sorted_batches(
     cluster: Cluster, visits: DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     arrived: list[list[Any]] = []
-    real = delivery.gather
+    real = delivery.join_batches
 
     def watched(empty: pl.DataFrame, batches: Any, key: str | None, rows: int) -> pl.DataFrame:
         came = list(batches)
@@ -117,7 +117,7 @@ def test_counts_come_in_sorted_batches(
         assert key == "place"
         return real(empty, came, key, rows)
 
-    monkeypatch.setattr(delivery, "gather", watched)
+    monkeypatch.setattr(delivery, "join_batches", watched)
     many = cluster.session.range(0, 90).selectExpr("id as person", "id % 30 as place")
     many = many.crossJoin(visits.select("start", "end").limit(1))
     with _setting(cluster, **SMALL):
@@ -156,9 +156,9 @@ def test_spark_is_asked_in_few_calls_and_left_as_it_was(
 def test_nobody_is_an_answer_too(cluster: Cluster, visits: DataFrame, adaptive: str) -> None:
     with _setting(cluster, spark__sql__adaptive__enabled=adaptive):
         for none in (visits.filter("person < 0"), visits.filter("end < start"), visits.limit(0)):
-            answer = delivery.bring_home(none.groupBy("place").count(), "place")
+            answer = delivery.fetch_from_spark(none.groupBy("place").count(), "place")
             assert (answer.columns, answer.height) == (["place", "count"], 0)
-        assert delivery.bring_home(visits, None).height == len(ROWS)
+        assert delivery.fetch_from_spark(visits, None).height == len(ROWS)
 
 
 def _damaged(change: str, whole: pa.Table) -> pa.Table:

@@ -54,8 +54,8 @@ def notes(
     folder: Path, content: str, window: Window = DAY, rows: int | None = None, **more: Any
 ) -> list[str]:
     (folder / "visits.csv").write_text(content)
-    manifest = safeside.visits.Manifest(rows=rows, unlisted="50%")
-    report = check_visits(folder / "visits.csv", places(), window, manifest=manifest, **more)
+    expected = safeside.visits.Expected(rows=rows, unlisted="50%")
+    report = check_visits(folder / "visits.csv", places(), window, expected=expected, **more)
     assert report.fine
     return [note.sentence() for note in report.notes] + [note.do for note in report.notes]
 
@@ -212,8 +212,8 @@ def test_no_message_is_left_out() -> None:
     here = Path(__file__).parent
     tested = "".join(path.read_text() for path in sorted(here.glob("*visits*.py")))
     read = ast.unparse(ast.parse(tested.replace("from __future__ import annotations", "")))
-    unsaid = [text for text in messages_in_the_source() if _flat(repr(text)[1:-1]) not in _flat(read)]
-    assert [text for text in unsaid if text not in HARD_TO_REACH] == []
+    never_confirm = [text for text in messages_in_the_source() if _flat(repr(text)[1:-1]) not in _flat(read)]
+    assert [text for text in never_confirm if text not in HARD_TO_REACH] == []
 
 
 def _flat(text: str) -> str:

@@ -9,7 +9,7 @@ from tests.messages.visits_acts import GOOD, HEADER, ROWS, Act, Said
 from tests.visits.making import DAY, NOON, places, table
 
 from safeside.errors import BadFile, BadQuestion
-from safeside.visits import Manifest, VisitFormat, count_visits
+from safeside.visits import Expected, VisitFormat, count_visits
 
 DECLARE = (
     'If the export covers it, declare so (`covers="A/B"`, or covers in safeside.toml, or a file covers.toml'
@@ -26,8 +26,8 @@ INSTEAD = 'Declare an interval (`covers="A/B"`) for a dataframe; and the zone of
 
 
 def covering(covers: str | None, timezone: str | None = None, **more: object) -> Act:
-    known, declared = Manifest(covers=covers), VisitFormat(timezone=timezone)
-    return lambda _: count_visits(table(ROWS), places(), DAY, declared, manifest=known, **more)
+    known, declared = Expected(covers=covers), VisitFormat(timezone=timezone)
+    return lambda _: count_visits(table(ROWS), places(), DAY, declared, expected=known, **more)
 
 
 def beside(manifest: str | None, name: str = "visits.csv", covers: str | None = None) -> Act:
@@ -35,8 +35,8 @@ def beside(manifest: str | None, name: str = "visits.csv", covers: str | None = 
         (folder / name).write_text(HEADER + GOOD)
         if manifest is not None:
             (folder / "covers.toml").write_text(manifest)
-        known, declared = Manifest(covers=covers), VisitFormat(timezone="Asia/Tokyo")
-        return count_visits(folder / name, places(), DAY, declared, manifest=known)
+        known, declared = Expected(covers=covers), VisitFormat(timezone="Asia/Tokyo")
+        return count_visits(folder / name, places(), DAY, declared, expected=known)
 
     return act
 

@@ -12,8 +12,8 @@ from tests.visits.making import DAY, count_visits, places, table
 from tests.visits.plain import Stay
 
 from safeside.errors import BadFile, BadQuestion
-from safeside.visits import Manifest, read_places
-from safeside.visits.read.source import lost_again
+from safeside.visits import Expected, read_places
+from safeside.visits.read.source import row_not_found_again
 
 
 def dangling(folder: Path) -> object:
@@ -39,7 +39,7 @@ def nameless_zone(folder: Path) -> object:
     return count_visits(folder / "visits.parquet", places(), DAY)
 
 
-def old_times(folder: Path) -> object:
+def legacy_times(folder: Path) -> object:
     path = folder / "visits.parquet"
     pq.write_table(table(ROWS).to_arrow(), path, use_deprecated_int96_timestamps=True, store_schema=False)
     return count_visits(path, places(), DAY)
@@ -47,7 +47,7 @@ def old_times(folder: Path) -> object:
 
 def whole_in_number(folder: Path) -> object:
     (folder / "visits.csv").write_text((HEADER + GOOD)[:-1])
-    return count_visits(folder / "visits.csv", places(), DAY, manifest=Manifest(rows=1))
+    return count_visits(folder / "visits.csv", places(), DAY, expected=Expected(rows=1))
 
 
 def listed(content: str) -> Act:
@@ -217,7 +217,7 @@ SAID: Said = {
         "Copy or export the file again.",
     ),
     "old times": (
-        old_times,
+        legacy_times,
         BadQuestion,
         "The times in column start are of an old kind (INT96), which Spark writes in UTC and others on"
         " a clock that nobody can tell.",
@@ -258,7 +258,7 @@ SAID: Said = {
         BadFile,
         "Visits.csv has no rows.",
         "Export the file again, leave it out, or declare how many rows there are in all files"
-        " (`Manifest(rows=)`).",
+        " (`Expected(rows=)`).",
     ),
     "no end of the line": (
         written((HEADER + GOOD)[:-1]),
@@ -270,7 +270,7 @@ SAID: Said = {
         written((HEADER + GOOD)[:-1].replace("2024-03-03T11:00:00Z", '"2024-03-03T11:00:00Z"')),
         BadFile,
         "The last line of visits.csv does not end, so the file may have been cut off.",
-        "Export it again, or, if it is whole, declare the number of rows in all files (`Manifest(rows=)`).",
+        "Export it again, or, if it is whole, declare the number of rows in all files (`Expected(rows=)`).",
     ),
     "a field that may be cut off": (
         whole_in_number,
@@ -325,7 +325,7 @@ SAID: Said = {
         "A line break inside quotes, where a stray quote may have swallowed rows;"
         " first at visits.csv line 3.",
         "Take the line breaks out of the fields; or, if they belong there, declare how many rows there are"
-        " in all files, from where they were exported (`Manifest(rows=)`).",
+        " in all files, from where they were exported (`Expected(rows=)`).",
     ),
     "a line break in the list of places": (
         listed('place,name\nbar,"The\ngym,Bar"\n'),
@@ -359,7 +359,7 @@ SAID: Said = {
         "Export the file again; a short last line means that it was cut off.",
     ),
     "lost": (
-        lambda _: raised(lost_again()),
+        lambda _: raised(row_not_found_again()),
         BadFile,
         "A doubtful row was seen, and not found again.",
         "Try again once nothing writes to the data; if it happens again, report it.",

@@ -9,8 +9,8 @@ from tests.messages.visits_acts import FIX, POINTS, ROWS, SEEN, Said, asked, tim
 from tests.visits.making import DAY, count_visits, places, table
 
 from safeside.errors import BadFile, BadQuestion
-from safeside.visits import Manifest, StayRule, VisitFormat, read_places
-from safeside.visits.read.spark import gather
+from safeside.visits import Expected, StayRule, VisitFormat, read_places
+from safeside.visits.read.engines import join_batches
 
 SAID: Said = {
     # Dataframes
@@ -47,7 +47,7 @@ SAID: Said = {
         "Look at the dataframe with its own engine; columns of the same kind must have the same type.",
     ),
     "an answer that is not whole": (
-        lambda _: gather(table(ROWS).clear(), [table(ROWS)], "place", 2),
+        lambda _: join_batches(table(ROWS).clear(), [table(ROWS)], "place", 2),
         BadFile,
         "What was delivered is not what was counted: rows are missing, twice or out of order.",
         "Count again once nothing writes to the data; if it happens again, report it.",
@@ -56,10 +56,10 @@ SAID: Said = {
         asked(table(ROWS).clear()),
         BadFile,
         "The dataframe has no rows.",
-        "Look at how it was made, or declare that there are no rows (`Manifest(rows=0)`).",
+        "Look at how it was made, or declare that there are no rows (`Expected(rows=0)`).",
     ),
     "files of a dataframe": (
-        lambda _: count_visits(table(ROWS), places(), DAY, manifest=Manifest(files=1)),
+        lambda _: count_visits(table(ROWS), places(), DAY, expected=Expected(files=1)),
         BadFile,
         "1 file is declared, and the visits are a dataframe.",
         "Leave the number of files out.",
@@ -123,7 +123,7 @@ SAID: Said = {
             FIX.with_columns(pl.col("time").dt.replace_time_zone(None)),
             read_places(POINTS),
             DAY,
-            VisitFormat(radius=50, at_least=StayRule(minutes=5, longest_gap="1h"), timezone="UTC"),
+            VisitFormat(radius=50, stay_rule=StayRule(minutes=5, longest_gap="1h"), timezone="UTC"),
         ),
         BadQuestion,
         "Stay detection needs times with a zone.",

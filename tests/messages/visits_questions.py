@@ -210,13 +210,13 @@ SAID: Said = {
         "Leave the holding time out.",
     ),
     "detected and held": (
-        asked(FIX, radius=50, hold="1h", at_least=StayRule(minutes=5, longest_gap="1h")),
+        asked(FIX, radius=50, hold="1h", stay_rule=StayRule(minutes=5, longest_gap="1h")),
         BadQuestion,
         "Stays can be detected only in sightings without a holding time.",
         "Map time, latitude and longitude, declare a radius, and leave the holding time out.",
     ),
     "detected without coordinates": (
-        asked(SEEN, at_least=StayRule(minutes=5, longest_gap="1h")),
+        asked(SEEN, stay_rule=StayRule(minutes=5, longest_gap="1h")),
         BadQuestion,
         "Stays are detected from coordinates.",
         "Declare a radius (`radius=50`) or H3 cells (`h3_resolution=11`).",

@@ -13,7 +13,7 @@ from tests.visits.making import DAY, NOON, count_visits, places, table
 from tests.visits.plain import Stay
 
 from safeside.errors import BadFile, BadQuestion, LimitBroken
-from safeside.visits import Manifest, Places, VisitFormat, Window, read_places
+from safeside.visits import Expected, Places, VisitFormat, Window, read_places
 
 NO_TABLE = "The dataframe of places has two columns of one name, or text and numbers in one column."
 FIXES = "person,latitude,longitude,time\nana,35.68,139.76,2024-03-03T10:00:00Z\n"
@@ -195,7 +195,7 @@ SAID: Said = {
         "Give every fix an accuracy in metres, large enough where it is not known.",
     ),
     "one declared": (
-        declared(table(ROWS * 3), manifest=Manifest(rows=1)),
+        declared(table(ROWS * 3), expected=Expected(rows=1)),
         BadFile,
         "1 row is declared, and there are 3.",
         "Find out which rows are missing or too many, or correct the declaration.",
@@ -233,13 +233,13 @@ SAID: Said = {
         BadFile,
         "Column place: 1 of 2 rows (50 %), of 1 person, at 1 place not listed, are left out, more than 5 %.",
         "If these are homes and other places that are not asked about, declare how much of the rows may be"
-        ' left out (`Manifest(unlisted="50%")`); otherwise write places as the list does.',
+        ' left out (`Expected(unlisted="50%")`); otherwise write places as the list does.',
     ),
     "a share that is none": (
-        lambda _: Manifest(unlisted="60"),
+        lambda _: Expected(unlisted="60"),
         BadQuestion,
         "The share of rows that may be left out is not written in per cent.",
-        'Write it as 60% (`Manifest(unlisted="60%")`).',
+        'Write it as 60% (`Expected(unlisted="60%")`).',
     ),
     "two places": (
         declared(table([*ROWS, Stay("ana", "gym", DAY.start, DAY.end)]), NOON),
@@ -266,13 +266,13 @@ SAID: Said = {
         "Correct rows that are wrong. Sparse answers (`max_alarms=`) need no such number.",
     ),
     "other rows": (
-        declared(table(ROWS), manifest=Manifest(rows=2)),
+        declared(table(ROWS), expected=Expected(rows=2)),
         BadFile,
         "2 rows are declared, and there is 1.",
         "Find out which rows are missing or too many, or correct the declaration.",
     ),
     "other people": (
-        declared(table(ROWS), manifest=Manifest(people=3000)),
+        declared(table(ROWS), expected=Expected(people=3000)),
         BadFile,
         "3,000 people are declared, and there is 1.",
         "Find out which people are missing or too many, or correct the declaration.",

@@ -13,7 +13,7 @@ from safeside.errors import (
 )
 from safeside.ledger import open_ledger
 from safeside.releases import publication
-from safeside.visits import LeftOut, Manifest
+from safeside.visits import Expected, LeftOut
 
 __all__ = ["world"]
 
@@ -80,7 +80,7 @@ def test_much_left_out_publishes_nothing_until_it_was_expected_and_is_published_
     release = world.publish(
         "counts",
         exclude_unknown_places=True,
-        manifest=Manifest(unlisted="50.7%"),
+        expected=Expected(unlisted="50.7%"),
         confirm=lambda found: bool(shown.append(found)),
     )
     assert "not on the list are not counted" in (world.out / "statement.txt").read_text()
@@ -117,7 +117,7 @@ def test_a_file_that_ends_before_the_window_publishes_nothing_until_somebody_dec
 
 def test_more_people_than_declared_stop_the_release(world: World) -> None:
     with pytest.raises(BadFile):
-        world.publish("counts", manifest=Manifest(people=3))
+        world.publish("counts", expected=Expected(people=3))
     nothing_published(world)
 
 

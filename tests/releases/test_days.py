@@ -137,7 +137,7 @@ FIXES = [
     datetime(2021, 6, day, *time, tzinfo=UTC)
     for day, time in ((2, (23, 30)), (2, (23, 50)), (3, (0, 5)), (3, (0, 30)))
 ]
-FOUND = VisitFormat(radius=50, at_least=StayRule(minutes=20, metres=200, longest_gap="30min"))
+FOUND = VisitFormat(radius=50, stay_rule=StayRule(minutes=20, metres=200, longest_gap="30min"))
 
 
 def stayed(record: Record, window: Window, declared: VisitFormat, times: list[datetime]) -> int:
@@ -181,7 +181,7 @@ def test_with_no_end_of_silence_a_day_that_is_not_charged_would_decide(
 ) -> None:
     """The rule there was: two fixes and four days of silence, asked about on the day between them."""
     monkeypatch.setattr("safeside.visits.read.format.LONGEST_GAP", timedelta(days=40))
-    silent = VisitFormat(radius=50, at_least=StayRule(minutes=20, metres=200, longest_gap="30d"))
+    silent = VisitFormat(radius=50, stay_rule=StayRule(minutes=20, metres=200, longest_gap="30d"))
     times = [datetime(2021, 6, day, 12, tzinfo=UTC) for day in (1, 5)]
     between = Window.parse("2021-06-03T00:00:00+00:00/P1D")
     both: Record = ("at", "at")

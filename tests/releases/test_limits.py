@@ -120,7 +120,7 @@ def test_what_stops_at_a_limit_stays_charged_and_its_time_closed(limited: World)
         {"when": "2021-06-04T00:10:00+00:00", "hold": "15min"},
         {
             "when": "2021-06-04T00:10:00+00:00",
-            "visit_format": VisitFormat(radius=9, at_least=StayRule(minutes=10, longest_gap="1h")),
+            "visit_format": VisitFormat(radius=9, stay_rule=StayRule(minutes=10, longest_gap="1h")),
         },
     ]
     for at, other in enumerate(others):

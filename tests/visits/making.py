@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.visits.plain import Stay
 
 from safeside import visits as real
-from safeside.visits import Counts, Manifest, Places, Report, Window, read_places
+from safeside.visits import Counts, Expected, Places, Report, Window, read_places
 
 PLACES = ("bar", "café", "gym", "museum", "school")
 DAY = Window.parse("2024-03-03", "Asia/Tokyo")
@@ -120,5 +120,5 @@ def check_visits(visits: Any, places: Places, *more: Any, **also: Any) -> Report
 
 
 def covering(also: dict[str, Any]) -> dict[str, Any]:
-    known = also.get("manifest") or Manifest()
-    return {**also, "manifest": replace(known, covers=known.covers or EVER)}
+    known = also.get("expected") or Expected()
+    return {**also, "expected": replace(known, covers=known.covers or EVER)}

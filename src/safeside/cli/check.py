@@ -14,9 +14,9 @@ from safeside.cli.console import VIOLATION, out, print_json, spinner
 from safeside.cli.gather import gather
 from safeside.cli.wording import as_typed
 from safeside.visits import (
+    Expected,
     Finding,
     LeftOut,
-    Manifest,
     Report,
     VisitFormat,
     Window,
@@ -32,14 +32,14 @@ def register(app: typer.Typer) -> None:
 
 
 @gather("declared", visit.declared)
-@gather("manifest", visit.manifest)
+@gather("expected", visit.expected)
 def check(
     visits: visit.Visits,
     places: Annotated[
         Path, typer.Option(help="The public list of places.", rich_help_panel=options.QUESTION)
     ],
     declared: VisitFormat,
-    manifest: Manifest,
+    expected: Expected,
     when: Annotated[
         str | None,
         typer.Option(help="An instant, or an interval A/B, to check too.", rich_help_panel=options.QUESTION),
@@ -55,7 +55,7 @@ def check(
             None if when is None else Window.parse(when, declared.timezone),
             declared,
             exclude_unknown_places=exclude_unknown_places,
-            manifest=manifest,
+            expected=expected,
             progress=progress,
         )
     if as_json:

@@ -40,7 +40,7 @@ from safeside.releases.question import Terms
 from safeside.releases.release import Release
 from safeside.releases.simulate import WHEN
 from safeside.releases.simulate import simulate as simulate_counts
-from safeside.visits import Confirm, LeftOut, Manifest, VisitFormat
+from safeside.visits import Confirm, Expected, LeftOut, VisitFormat
 
 
 def register(app: typer.Typer) -> None:
@@ -51,7 +51,7 @@ def register(app: typer.Typer) -> None:
 
 @gather("terms", options.terms)
 @gather("declared", visit.declared)
-@gather("manifest", visit.manifest)
+@gather("expected", visit.expected)
 def publish(
     visits: visit.Visits,
     places: Annotated[
@@ -63,7 +63,7 @@ def publish(
     out_dir: options.Out,
     terms: Terms,
     declared: VisitFormat,
-    manifest: Manifest,
+    expected: Expected,
     exclude_unknown_places: visit.ExcludeUnknown = False,
     allow_nobody: Annotated[
         bool,
@@ -140,7 +140,7 @@ def publish(
         visit_format=declared,
         exclude_unknown_places=exclude_unknown_places,
         allow_nobody=allow_nobody,
-        manifest=manifest,
+        expected=expected,
         key=config.key_file(key),
         known_on=None if known_on is None else known_on.replace(tzinfo=known_on.tzinfo or UTC),
         supersedes=supersedes,

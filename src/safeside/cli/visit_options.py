@@ -9,7 +9,7 @@ import typer
 from safeside.cli.config import read_config
 from safeside.errors import BadQuestion
 from safeside.records import to_json
-from safeside.visits import LeftOut, Manifest, StayRule, VisitFormat
+from safeside.visits import Expected, LeftOut, StayRule, VisitFormat
 
 PANEL: Final = "The visits"
 
@@ -146,7 +146,7 @@ def declared(
         hold=hold or config.hold,
         radius=radius if radius is not None else config.radius if h3 is None else None,
         h3_resolution=h3,
-        at_least=_stay_rule(stays_at_least, longest_gap),
+        stay_rule=_stay_rule(stays_at_least, longest_gap),
         separator=separator,
         no_quotes=no_quotes,
         trust_ids=trust_ids,
@@ -168,17 +168,17 @@ def _stay_rule(minutes: int | None, longest_gap: str | None) -> StayRule | None:
     )
 
 
-def manifest(
+def expected(
     *,
     expect_files: ExpectFiles = None,
     expect_rows: ExpectRows = None,
     expect_people: ExpectPeople = None,
     expect_unlisted: ExpectUnlisted = None,
     covers: Covers = None,
-) -> Manifest:
+) -> Expected:
     """What somebody who knows the data declares of them."""
     config = read_config()
-    return Manifest(
+    return Expected(
         files=expect_files,
         rows=expect_rows,
         people=expect_people,

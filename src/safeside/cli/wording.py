@@ -1,7 +1,7 @@
 """What Python calls an argument or a function, said as the option or the command of the command line.
 
 Errors, findings and previews come from rooms that know Python alone, and name arguments and functions in
-backticks: `at_most=`, `guarantee="dp"`, `so_far=True`, `Manifest(rows=0)`, `safeside.create_key(...)`.
+backticks: `at_most=`, `guarantee="dp"`, `so_far=True`, `Expected(rows=0)`, `safeside.create_key(...)`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ COMMANDS: Final = {
 }
 """Functions, and methods of an open ledger, that are a command."""
 
-ARGUMENT: Final = re.compile(r"`(?:(?:Manifest|StayRule)\()?([a-z]\w*)=([^`]*?)\)?`")
+ARGUMENT: Final = re.compile(r"`(?:(?:Expected|StayRule)\()?([a-z]\w*)=([^`]*?)\)?`")
 CALL: Final = re.compile(r"`((?:safeside|ledger)\.\w+)\((?:\.\.\.)?(?:, (\w+)=([^`]*))?\)`")
 
 

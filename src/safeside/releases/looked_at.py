@@ -43,7 +43,7 @@ def whole_days(span: tuple[datetime, datetime], zone: tzinfo) -> tuple[datetime,
 def charged_periods(ledger: Ledger, dataset: str, window: Window, declared: VisitFormat) -> tuple[str, ...]:
     """Every day or week that is looked at; refused where the sentence about one of them would be false."""
     start, end = looked_at(window, declared)
-    if declared.local is not None and declared.held is None and declared.at_least is None:
+    if declared.local is not None and declared.held is None and declared.stay_rule is None:
         # The visits may be dates, each of which stands for a whole day of the visits' own time zone.
         start, end = whole_days((start, end), declared.local)
     periods = ledger.periods(dataset, start, end)

@@ -62,7 +62,7 @@ from safeside.releases.release import Release, hold, load
 from safeside.releases.sealing import room
 from safeside.releases.signing import PrivateKey
 from safeside.releases.staging import FLUSHED, MADE, PLACED, Staging
-from safeside.visits import Confirm, Counts, Manifest, VisitFormat, count_visits, unsaid, usual_folder
+from safeside.visits import Confirm, Counts, Expected, VisitFormat, count_visits, default_cache, never_confirm
 
 ASKED: Final = "publish: the question is checked"
 RESERVED: Final = "publish: the reservation is paid"
@@ -86,7 +86,7 @@ class Sources:
     visits: Any
     format: VisitFormat
     exclude_unknown_places: bool = False
-    manifest: Manifest | None = None
+    expected: Expected | None = None
     allow_nobody: bool = False
 
 
@@ -181,7 +181,7 @@ class Publication:
             answered=None if self.earlier is None else again.sentence(self.earlier),
         )
 
-    def run(self, progress: Progress = quiet, *, confirm: Confirm = unsaid) -> Release:
+    def run(self, progress: Progress = quiet, *, confirm: Confirm = never_confirm) -> Release:
         """Make the release, or finish the one that this request began.
 
         What the count leaves out is shown to `confirm`: for the curator's eyes, it goes nowhere else.
@@ -307,12 +307,12 @@ class Publication:
                 self.sources.format,
                 max_places_per_person=self.question.kappa,
                 exclude_unknown_places=self.sources.exclude_unknown_places,
-                manifest=self.sources.manifest,
+                expected=self.sources.expected,
                 key=self.ledger.fingerprint_key,
                 on_files=lambda files: self.ledger.read_files(reservation, files),
                 until=(self.known_on or reservation.time) if self.question.so_far else None,
                 confirm=confirm,
-                remember=usual_folder(),
+                remember=default_cache(),
                 progress=progress,
             )
             require_within(counts, self.question.people, allow_nobody=self.sources.allow_nobody)

@@ -39,7 +39,16 @@ from safeside.releases.signing import (
     load_public,
 )
 from safeside.releases.staging import Staging
-from safeside.visits import Confirm, Manifest, Places, VisitFormat, Window, read_places, require_gaps, unsaid
+from safeside.visits import (
+    Confirm,
+    Expected,
+    Places,
+    VisitFormat,
+    Window,
+    never_confirm,
+    read_places,
+    require_free_ground,
+)
 
 _ID: Final = 24
 SUPERSEDE_WARNING: Final = (
@@ -62,7 +71,7 @@ def prepare(
     visit_format: VisitFormat | None = None,
     exclude_unknown_places: bool = False,
     allow_nobody: bool = False,
-    manifest: Manifest | None = None,
+    expected: Expected | None = None,
     key: str | Path | PrivateKey = KEY,
     known_on: datetime | None = None,
     supersedes: str | Path | None = None,
@@ -78,7 +87,7 @@ def prepare(
     form = visit_format or VisitFormat()
     # A list that was put together by hand is looked at like any other.
     listed = read_places(places.table if isinstance(places, Places) else places)
-    require_gaps(listed, form)
+    require_free_ground(listed, form)
     window = Window.parse(when, form.timezone)
     signing = key if isinstance(key, PrivateKey) else load_private(key, ask=ask_passphrase)
     backdrop = None if basemap is None else read_basemap(basemap)
@@ -112,7 +121,7 @@ def prepare(
                 format=form,
                 exclude_unknown_places=exclude_unknown_places,
                 allow_nobody=allow_nobody,
-                manifest=manifest,
+                expected=expected,
             ),
             ledger=book,
             dataset=known,
@@ -165,7 +174,7 @@ def publish(
     covers: str | None = None,
     exclude_unknown_places: bool = False,
     allow_nobody: bool = False,
-    manifest: Manifest | None = None,
+    expected: Expected | None = None,
     key: str | Path | PrivateKey = KEY,
     known_on: datetime | None = None,
     supersedes: str | Path | None = None,
@@ -174,7 +183,7 @@ def publish(
     again: bool = False,
     basemap: str | Path | None = None,
     entropy: Entropy | None = None,
-    confirm: Confirm = unsaid,
+    confirm: Confirm = never_confirm,
     progress: Progress = quiet,
 ) -> Release:
     """Publish what can be said of every place, once, and pay for it.
@@ -182,7 +191,7 @@ def publish(
     Running it again with the same arguments, for instance after a crash, returns the same release and spends
     nothing more; the same question for another directory is refused unless it is asked `again`, and paid
     again. `visit_format` declares everything about the visits at once, instead of the separate arguments;
-    `manifest` what is known of them and is not published, such as what the export `covers`. What is left out
+    `expected` what is known of them and is not published, such as what the export `covers`. What is left out
     because its place is not listed is shown to `confirm`. docs/releases.md has the order of the steps;
     docs/promise.md what is promised.
     """
@@ -191,7 +200,7 @@ def publish(
     form = visit_format or VisitFormat(
         columns=columns or {}, time_format=time_format, timezone=timezone, hold=hold, radius=radius
     )
-    known = manifest or Manifest()
+    known = expected or Expected()
     with prepare(
         visits,
         places=places,
@@ -203,7 +212,7 @@ def publish(
         visit_format=form,
         exclude_unknown_places=exclude_unknown_places,
         allow_nobody=allow_nobody,
-        manifest=known if covers is None else replace(known, covers=covers),
+        expected=known if covers is None else replace(known, covers=covers),
         key=key,
         known_on=known_on,
         supersedes=supersedes,

@@ -2,12 +2,12 @@
 
 from safeside.visits.count.check import Report, check_visits
 from safeside.visits.count.people import Counts, count_visits
-from safeside.visits.count.row_groups import usual_folder
-from safeside.visits.count.unlisted import Confirm, LeftOut, unsaid
+from safeside.visits.count.row_groups import default_cache
+from safeside.visits.count.unlisted import Confirm, LeftOut, never_confirm
 from safeside.visits.findings import Doubt, Finding, amount
-from safeside.visits.places.free_ground import require_gaps
+from safeside.visits.places.free_ground import require_free_ground
 from safeside.visits.places.places import Places, read_places
-from safeside.visits.read.format import Manifest, StayRule, VisitFormat
+from safeside.visits.read.format import Expected, StayRule, VisitFormat
 from safeside.visits.read.paths import COVERS
 from safeside.visits.times.window import Window, find_zone, local_midnight
 
@@ -16,9 +16,9 @@ __all__ = [
     "Confirm",
     "Counts",
     "Doubt",
+    "Expected",
     "Finding",
     "LeftOut",
-    "Manifest",
     "Places",
     "Report",
     "StayRule",
@@ -27,10 +27,10 @@ __all__ = [
     "amount",
     "check_visits",
     "count_visits",
+    "default_cache",
     "find_zone",
     "local_midnight",
+    "never_confirm",
     "read_places",
-    "require_gaps",
-    "unsaid",
-    "usual_folder",
+    "require_free_ground",
 ]

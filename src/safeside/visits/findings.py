@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
@@ -56,7 +56,7 @@ SETTLED_BY_ROWS: Final = (Doubt.CUT_OFF, Doubt.LINE_BREAK, Doubt.NO_ROWS)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Where:
+class RowLocation:
     """A row: its file, and the line it begins on (text files) or its number (tables), both from 1."""
 
     file: str
@@ -76,7 +76,7 @@ class Finding:
     do: str
     column: str = ""
     rows: int = 0
-    first: tuple[Where, ...] = ()
+    first: tuple[RowLocation, ...] = ()
     stops: bool = True
 
     def sentence(self) -> str:
@@ -107,21 +107,6 @@ def article(noun: str) -> str:
 def amount(number: int, one: str, many: str) -> str:
     """1 row, 2 rows."""
     return f"{number:,} {one if number == 1 else many}"
-
-
-def of_a_list(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """What is wrong with the file of a list of places, of which nobody declares a number of rows.
-
-    A list that was cut off lacks places, which a count then meets as unknown; no line end is no harm.
-    """
-    instead = {
-        Doubt.NO_ROWS: "List the places that are to be answered.",
-        Doubt.QUOTES: "Export the list again with every quote inside a field doubled.",
-        Doubt.LINE_BREAK: "Take the line breaks out of the list of places, or look for a stray quote.",
-    }
-    for finding in findings:
-        if finding.doubt is not Doubt.CUT_OFF:
-            yield replace(finding, do=instead.get(finding.doubt, finding.do))
 
 
 def _capital(text: str) -> str:

@@ -17,7 +17,7 @@ import pytest
 from tests.visits.making import ENGINES, check_visits, count_visits
 
 from safeside.errors import BadFile, BadQuestion
-from safeside.visits import Manifest, VisitFormat, Window, read_places
+from safeside.visits import Expected, VisitFormat, Window, read_places
 
 PLACES = read_places(["bar", "gym"])
 MORNING = Window.parse("2024-03-01T10:00Z/2024-03-01T10:30Z")
@@ -313,15 +313,15 @@ def test_an_empty_dataframe_is_not_an_answer() -> None:
     for visits in (empty, empty.lazy(), empty.to_pandas(), empty.to_arrow()):
         with pytest.raises(BadFile, match="The dataframe has no rows") as refused:
             bar(visits)
-        assert "`Manifest(rows=0)`" in refused.value.do
+        assert "`Expected(rows=0)`" in refused.value.do
         assert not check_visits(visits, PLACES).fine
-        assert count_visits(visits, PLACES, MORNING, manifest=Manifest(rows=0)).values.tolist() == [0, 0]
-        assert check_visits(visits, PLACES, manifest=Manifest(rows=0)).fine
+        assert count_visits(visits, PLACES, MORNING, expected=Expected(rows=0)).values.tolist() == [0, 0]
+        assert check_visits(visits, PLACES, expected=Expected(rows=0)).fine
 
 
 def test_files_are_not_declared_of_a_dataframe() -> None:
     with pytest.raises(BadFile, match="3 files are declared, and the visits are a dataframe"):
-        count_visits(stays(["ana"]), PLACES, MORNING, manifest=Manifest(files=3))
+        count_visits(stays(["ana"]), PLACES, MORNING, expected=Expected(files=3))
 
 
 @pytest.mark.parametrize("spelling", [" bar", "bar ", "BAR", "0bar", "\uff42ar"])

@@ -24,7 +24,7 @@ from tests.visits.making import (
 from tests.visits.plain import Stay
 
 from safeside.errors import BadFile, BadQuestion
-from safeside.visits import Doubt, Manifest, VisitFormat, Window
+from safeside.visits import Doubt, Expected, VisitFormat, Window
 from safeside.visits.count import check, scan
 
 
@@ -73,20 +73,20 @@ def test_the_declared_number_of_rows_settles_a_missing_line_end(tmp_path: Path) 
     path = tmp_path / "visits.csv"
     before, _, last = rows(GOOD, ALSO)[:-1].rpartition(b",")
     path.write_bytes(before + b',"' + last + b'"')
-    counted = count_visits(path, places(), DAY, manifest=Manifest(rows=2))
+    counted = count_visits(path, places(), DAY, expected=Expected(rows=2))
     assert counted.values.sum() == 2
     assert [found.doubt for found in counted.findings] == [Doubt.CUT_OFF]
-    assert check_visits(path, places(), DAY, manifest=Manifest(rows=2)).fine
+    assert check_visits(path, places(), DAY, expected=Expected(rows=2)).fine
     with pytest.raises(BadFile, match="cut off"):
-        count_visits(path, places(), DAY, manifest=Manifest(rows=3))
+        count_visits(path, places(), DAY, expected=Expected(rows=3))
 
 
 def test_no_rows_may_be_declared(tmp_path: Path) -> None:
     path = tmp_path / "visits.csv"
     path.write_bytes(rows())
     declared = VisitFormat(timezone="UTC")
-    assert count_visits(path, places(), DAY, declared, manifest=Manifest(rows=0)).values.sum() == 0
-    assert check_visits(path, places(), DAY, declared, manifest=Manifest(rows=0)).fine
+    assert count_visits(path, places(), DAY, declared, expected=Expected(rows=0)).values.sum() == 0
+    assert check_visits(path, places(), DAY, declared, expected=Expected(rows=0)).fine
 
 
 def test_rows_of_tables_are_numbered(tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_lines_are_those_of_an_editor(tmp_path: Path) -> None:
     path.write_bytes(
         (header + '"two\nlines",' + GOOD + '"x",' + GOOD + "y," + ALSO.replace("ben", "")).encode()
     )
-    (found,) = check_visits(path, places(), manifest=Manifest(rows=3)).errors
+    (found,) = check_visits(path, places(), expected=Expected(rows=3)).errors
     assert [str(where) for where in found.first] == ["visits.csv line 5"]
 
 
@@ -245,7 +245,7 @@ def test_rows_without_a_person_are_nobodys(engine: str, nobody: list[str | None]
     visits = ENGINES[engine](table(stays))
     assert check_visits(visits, places()).people == 2
     later = Window.parse("2030-01-01", "UTC")
-    counts = count_visits(visits, places(), later, manifest=Manifest(people=2))
+    counts = count_visits(visits, places(), later, expected=Expected(people=2))
     assert counts.people == 2
 
 

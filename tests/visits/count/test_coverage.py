@@ -14,7 +14,7 @@ from tests.visits.making import DAY, ENGINES, NOON, places, table, write_csv, wr
 from tests.visits.plain import Stay
 
 from safeside.errors import BadFile, BadQuestion
-from safeside.visits import Doubt, Manifest, VisitFormat, Window, check_visits, count_visits
+from safeside.visits import Doubt, Expected, VisitFormat, Window, check_visits, count_visits
 
 TOKYO = VisitFormat(timezone="Asia/Tokyo")
 HOUR = timedelta(hours=1)
@@ -58,7 +58,7 @@ def test_an_export_that_was_cut_at_noon_is_not_the_whole_day(tmp_path: Path, rea
     assert "no row lies wholly before it within a day" in stopped(late)
     only = READERS[reader](stays(*WHOLE[1:-1]), tmp_path)
     assert "no row lies wholly before or after it within a day" in stopped(only)
-    fine(only, manifest=Manifest(covers=DAY.text))
+    fine(only, expected=Expected(covers=DAY.text))
 
 
 @pytest.mark.parametrize("reader", READERS)
@@ -69,8 +69,8 @@ def test_a_window_outside_what_was_declared_stops_whatever_the_rows_show(tmp_pat
         "2024-03-03T00:00:00.000001+09:00/P1D",
         "2024-03-04T00:00Z/P1D",
     ):
-        assert "are declared to cover less" in stopped(visits, manifest=Manifest(covers=covers))
-    fine(visits, manifest=Manifest(covers="2024-03-02T15:00Z/2024-03-03T15:00Z"))
+        assert "are declared to cover less" in stopped(visits, expected=Expected(covers=covers))
+    fine(visits, expected=Expected(covers="2024-03-02T15:00Z/2024-03-03T15:00Z"))
 
 
 @pytest.mark.parametrize(("far", "shown"), [(0, True), (1, True), (24, False), (30, False)])
@@ -116,9 +116,9 @@ def test_at_an_instant_rows_lie_on_both_sides_of_the_time_a_sighting_holds(engin
     fine(seen(-16, -2, 1), NOON, held)
     for minutes in ((-16, -2, 0), (-15, -2, 1), (-2,)):
         stopped(seen(*minutes), NOON, held)
-    fine(seen(-2), NOON, held, manifest=Manifest(covers="2024-03-03T11:45+09:00/2024-03-03T12:01+09:00"))
+    fine(seen(-2), NOON, held, expected=Expected(covers="2024-03-03T11:45+09:00/2024-03-03T12:01+09:00"))
     for covers in ("2024-03-03T11:46+09:00/PT1H", "2024-03-03T11:00+09:00/2024-03-03T12:00+09:00"):
-        stopped(seen(-2), NOON, held, manifest=Manifest(covers=covers))
+        stopped(seen(-2), NOON, held, expected=Expected(covers=covers))
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -157,7 +157,7 @@ def files(folder: Path, *days: int) -> list[Path]:
     return made
 
 
-NAMED = Manifest(covers="visits-%Y-%m-%d.csv")
+NAMED = Expected(covers="visits-%Y-%m-%d.csv")
 
 
 def test_one_file_a_day_needs_one_declaration_once(tmp_path: Path) -> None:
@@ -165,13 +165,13 @@ def test_one_file_a_day_needs_one_declaration_once(tmp_path: Path) -> None:
         window = Window.parse(f"2024-03-{day:02}", "Asia/Tokyo")
         (today,) = files(tmp_path, day)
         stopped(today, window, TOKYO)
-        fine(today, window, TOKYO, manifest=NAMED)
+        fine(today, window, TOKYO, expected=NAMED)
     week = Window.parse("2024-03-03/P3D", "Asia/Tokyo")
-    fine(tmp_path, week, TOKYO, manifest=NAMED)
+    fine(tmp_path, week, TOKYO, expected=NAMED)
     (tmp_path / "visits-2024-03-04.csv").unlink()
-    assert "declared to cover less" in stopped(tmp_path, week, TOKYO, manifest=NAMED)
+    assert "declared to cover less" in stopped(tmp_path, week, TOKYO, expected=NAMED)
     (yesterday,) = files(tmp_path, 2)
-    stopped(yesterday, DAY, TOKYO, manifest=NAMED)
+    stopped(yesterday, DAY, TOKYO, expected=NAMED)
 
 
 def test_names_tell_hours_parts_and_folders(tmp_path: Path) -> None:
@@ -179,22 +179,22 @@ def test_names_tell_hours_parts_and_folders(tmp_path: Path) -> None:
     folder.mkdir()
     for part in (1, 2):
         write_parquet(stays(DAY.start + part * HOUR), folder / f"part-{part}.parquet")
-    fine(tmp_path, DAY, TOKYO, manifest=Manifest(covers="date=%Y-%m-%d/*.parquet"))
+    fine(tmp_path, DAY, TOKYO, expected=Expected(covers="date=%Y-%m-%d/*.parquet"))
     morning = Window.parse("2024-03-03T09:00+09:00/PT2H")
     hours = tmp_path / "hours"
     hours.mkdir()
     for hour in (9, 10):
         write_csv(stays(morning.start), hours / f"20240303{hour:02}.csv")
-    hourly = Manifest(covers="%Y%m%d%H.csv")
-    fine(hours, morning, TOKYO, manifest=hourly)
-    stopped(hours, Window.parse("2024-03-03T09:00+09:00/PT3H"), TOKYO, manifest=hourly)
+    hourly = Expected(covers="%Y%m%d%H.csv")
+    fine(hours, morning, TOKYO, expected=hourly)
+    stopped(hours, Window.parse("2024-03-03T09:00+09:00/PT3H"), TOKYO, expected=hourly)
 
 
 def test_days_in_names_are_days_of_the_declared_clock(tmp_path: Path) -> None:
     (today,) = files(tmp_path, 3)
-    stopped(today, DAY, VisitFormat(timezone="Europe/Berlin"), manifest=NAMED)
+    stopped(today, DAY, VisitFormat(timezone="Europe/Berlin"), expected=NAMED)
     with pytest.raises(BadQuestion, match="no time zone is declared"):
-        count_visits(today, places(), DAY, manifest=NAMED)
+        count_visits(today, places(), DAY, expected=NAMED)
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_days_in_names_are_days_of_the_declared_clock(tmp_path: Path) -> None:
 def test_a_file_that_is_named_otherwise_stops_the_work(tmp_path: Path, name: str) -> None:
     path = write_csv(stays(*WHOLE), tmp_path / name)
     with pytest.raises(BadFile, match="is not as it was declared to be"):
-        count_visits(path, places(), DAY, TOKYO, manifest=NAMED)
+        count_visits(path, places(), DAY, TOKYO, expected=NAMED)
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_a_file_that_is_named_otherwise_stops_the_work(tmp_path: Path, name: str
 def test_names_that_tell_no_date(tmp_path: Path, covers: str) -> None:
     path = write_csv(stays(*WHOLE), tmp_path / "visits.csv")
     with pytest.raises(BadQuestion, match="do not tell a date"):
-        count_visits(path, places(), DAY, TOKYO, manifest=Manifest(covers=covers))
+        count_visits(path, places(), DAY, TOKYO, expected=Expected(covers=covers))
 
 
 def test_a_manifest_beside_the_files_declares_what_they_cover(tmp_path: Path) -> None:
@@ -227,7 +227,7 @@ def test_a_manifest_beside_the_files_declares_what_they_cover(tmp_path: Path) ->
         tmp_path,
         Window.parse("2024-03-03/P2D", "Asia/Tokyo"),
         TOKYO,
-        manifest=Manifest(covers="2024-03-01/P9D"),
+        expected=Expected(covers="2024-03-01/P9D"),
     )
 
 
@@ -258,17 +258,17 @@ def test_a_manifest_that_says_nothing(tmp_path: Path, content: str) -> None:
 
 def test_what_is_declared_must_be_a_time_and_names_need_files() -> None:
     with pytest.raises(BadQuestion, match="as one moment"):
-        count_visits(stays(*WHOLE), places(), DAY, manifest=Manifest(covers="2024-03-03T00:00Z"))
+        count_visits(stays(*WHOLE), places(), DAY, expected=Expected(covers="2024-03-03T00:00Z"))
     with pytest.raises(BadQuestion, match="by the names of files, and there are none"):
-        count_visits(stays(*WHOLE), places(), DAY, TOKYO, manifest=NAMED)
+        count_visits(stays(*WHOLE), places(), DAY, TOKYO, expected=NAMED)
 
 
 def test_up_to_a_moment_only_that_part_must_be_covered() -> None:
-    half = Manifest(covers="2024-03-03T00:00+09:00/PT12H")
+    half = Expected(covers="2024-03-03T00:00+09:00/PT12H")
     frame = stays(DAY.start + HOUR)
-    count_visits(frame, places(), DAY, manifest=half, until=NOON.start)
+    count_visits(frame, places(), DAY, expected=half, until=NOON.start)
     with pytest.raises(BadFile, match="declared to cover less") as caught:
-        count_visits(frame, places(), DAY, manifest=half, until=NOON.start + HOUR)
+        count_visits(frame, places(), DAY, expected=half, until=NOON.start + HOUR)
     assert "`known_on=`" in caught.value.do
 
 
@@ -284,8 +284,8 @@ def test_folders_that_a_star_stands_for_must_each_cover_the_window(tmp_path: Pat
     for name, days in (("north", (3, 4)), ("south", (4,))):
         (tmp_path / name).mkdir()
         files(tmp_path / name, *days)
-    folders = Manifest(covers="*/visits-%Y-%m-%d.csv")
-    assert "declared to cover less" in stopped(tmp_path, DAY, TOKYO, manifest=folders)
+    folders = Expected(covers="*/visits-%Y-%m-%d.csv")
+    assert "declared to cover less" in stopped(tmp_path, DAY, TOKYO, expected=folders)
     files(tmp_path / "south", 3)
-    fine(tmp_path, DAY, TOKYO, manifest=folders)
-    fine(tmp_path, DAY, TOKYO, manifest=Manifest(covers="*visits-%Y-%m-%d*"))
+    fine(tmp_path, DAY, TOKYO, expected=folders)
+    fine(tmp_path, DAY, TOKYO, expected=Expected(covers="*visits-%Y-%m-%d*"))

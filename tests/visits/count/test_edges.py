@@ -10,7 +10,7 @@ from tests.visits.count.test_attacks import MORNING, PLACES, at, bar, visits_in,
 from tests.visits.making import count_visits
 
 from safeside.errors import BadFile, BadQuestion
-from safeside.visits import Manifest, VisitFormat, Window
+from safeside.visits import Expected, VisitFormat, Window
 
 
 @pytest.mark.parametrize("second", ["60", "60.5"])
@@ -130,7 +130,7 @@ CUT = "start,end,place,person\n2024-03-01T09:00:00Z,2024-03-01T11:00:00Z,bar,"
 
 def counted(path: Path, content: str, rows: int) -> list[int]:
     path.write_text(content)
-    return count_visits(path, PLACES, MORNING, manifest=Manifest(rows=rows)).values.tolist()
+    return count_visits(path, PLACES, MORNING, expected=Expected(rows=rows)).values.tolist()
 
 
 def test_the_number_of_rows_does_not_show_whether_the_last_field_was_cut(tmp_path: Path) -> None:

@@ -13,18 +13,18 @@ from tests.visits.making import DAY, ENGINES, check_visits, count_visits, places
 from tests.visits.plain import Stay
 
 from safeside.errors import BadFile, BadQuestion, NoRoom
-from safeside.visits import Manifest, VisitFormat, read_places
+from safeside.visits import Expected, VisitFormat, read_places
 
 HEADER = "person,place,start,end"
 ROW = "ana,bar,2024-03-03T10:00:00Z,2024-03-03T11:00:00Z"
 STAYS = [Stay("ana", "bar", DAY.start, DAY.end), Stay("ben", "bar", DAY.start, DAY.end)]
 
 
-def at_the_bar(visits: Any, manifest: Manifest | None = None, **declared: Any) -> int:
+def at_the_bar(visits: Any, expected: Expected | None = None, **declared: Any) -> int:
     """How many were there, by a count that a check finds nothing wrong with."""
     fmt = VisitFormat(**declared)
-    assert check_visits(visits, places(), DAY, fmt, manifest=manifest).fine
-    return int(count_visits(visits, places(), DAY, fmt, manifest=manifest).values[0])
+    assert check_visits(visits, places(), DAY, fmt, expected=expected).fine
+    return int(count_visits(visits, places(), DAY, fmt, expected=expected).values[0])
 
 
 def saved(folder: Path, content: str, name: str = "visits.csv") -> Path:
@@ -55,7 +55,7 @@ def test_a_part_that_spark_left_empty(tmp_path: Path, content: str) -> None:
         count_visits(tmp_path, places(), DAY)
     (tmp_path / "_SUCCESS").touch()
     assert at_the_bar(tmp_path) == 1
-    assert at_the_bar(tmp_path, manifest=Manifest(files=2, rows=1)) == 1
+    assert at_the_bar(tmp_path, expected=Expected(files=2, rows=1)) == 1
 
 
 def test_a_part_of_a_table_that_spark_left_empty(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_a_part_of_a_table_that_spark_left_empty(tmp_path: Path) -> None:
     write_parquet(table(STAYS), tmp_path / "part-00001.parquet")
     with pytest.raises(BadFile, match="has no rows"):
         count_visits(tmp_path, places(), DAY)
-    assert at_the_bar(tmp_path, manifest=Manifest(rows=2)) == 2
+    assert at_the_bar(tmp_path, expected=Expected(rows=2)) == 2
     (tmp_path / "_SUCCESS").touch()
     assert at_the_bar(tmp_path) == 2
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.visits.making import DAY, NOON, count_visits
 
 from safeside.errors import BadFile
-from safeside.visits import Manifest, Places, Window, read_places
+from safeside.visits import Expected, Places, Window, read_places
 from safeside.visits.count import packing, scan
 from safeside.visits.read.files import Opened
 
@@ -192,8 +192,8 @@ def test_places_that_are_not_listed_are_not_lost(far: int) -> None:
         frame = _visits(rows, pl.Int64, pl.Int64).with_columns(pl.col("place").cast(kind))
         with pytest.raises(BadFile, match="2 places are visited and not listed"):
             count_visits(frame, PLACES, DAY)
-        expected = Manifest(unlisted="67%")
-        counted = count_visits(frame, PLACES, DAY, exclude_unknown_places=True, manifest=expected)
+        expected = Expected(unlisted="67%")
+        counted = count_visits(frame, PLACES, DAY, exclude_unknown_places=True, expected=expected)
         assert counted.values.sum() == 1
 
 

@@ -12,7 +12,7 @@ from tests.visits.making import DAY, NOON, PLACES, at, count_visits, places, tab
 from tests.visits.plain import Stay
 
 from safeside.errors import BadFile, BadNumber, BadQuestion
-from safeside.visits import Doubt, Manifest, VisitFormat, Window, read_places
+from safeside.visits import Doubt, Expected, VisitFormat, Window, read_places
 
 HOUR = timedelta(hours=1)
 TICK = timedelta(microseconds=1)
@@ -149,7 +149,7 @@ class TestFiles:
         for number, row in enumerate(self.rows):
             write_csv(table([row]), tmp_path / f"{number}.csv")
         for visits in (str(tmp_path / "*.csv"), [tmp_path / "0.csv", str(tmp_path / "1.csv")], tmp_path):
-            counted = count_visits(visits, places(), DAY, manifest=Manifest(files=2, rows=2, people=2))
+            counted = count_visits(visits, places(), DAY, expected=Expected(files=2, rows=2, people=2))
             assert counted.values[0] == 2
             assert (counted.rows, counted.people) == (2, 2)
 
@@ -159,9 +159,9 @@ class TestFiles:
 
     def test_a_manifest_that_disagrees_stops(self, tmp_path: Path) -> None:
         path = write_parquet(table(self.rows), tmp_path / "visits.parquet")
-        for wrong in (Manifest(files=2), Manifest(rows=3), Manifest(people=1)):
+        for wrong in (Expected(files=2), Expected(rows=3), Expected(people=1)):
             with pytest.raises(BadFile, match=r"declared, and there (is|are)"):
-                count_visits(path, places(), DAY, manifest=wrong)
+                count_visits(path, places(), DAY, expected=wrong)
 
     def test_columns_by_another_name_and_others_beside_them(self, tmp_path: Path) -> None:
         frame = (
@@ -170,8 +170,8 @@ class TestFiles:
             .with_columns(note=pl.lit('said "hi",\nand left'))
         )
         path = write_csv(frame, tmp_path / "visits.csv")
-        known = Manifest(rows=len(self.rows))
-        counted = count_visits(path, places(), DAY, VisitFormat(columns="person=patient_id"), manifest=known)
+        known = Expected(rows=len(self.rows))
+        counted = count_visits(path, places(), DAY, VisitFormat(columns="person=patient_id"), expected=known)
         assert counted.values[0] == 2
         assert [found.doubt for found in counted.findings] == [Doubt.LINE_BREAK, Doubt.UNUSED_COLUMNS]
 
@@ -287,7 +287,7 @@ def test_what_the_answer_must_say() -> None:
         DAY,
         VisitFormat(trust_ids=True),
         exclude_unknown_places=True,
-        manifest=Manifest(unlisted="50%"),
+        expected=Expected(unlisted="50%"),
     )
     assert counted.reading == "A visit is a stay at the place, from its start up to its end."
     assert counted.exclusions == (

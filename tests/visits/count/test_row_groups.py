@@ -55,7 +55,7 @@ def kept(path: Path, window: Window, notes: Path) -> int:
     """How many rows are left to read."""
     opened = open_paths(path, VisitFormat(), key=KEY, progress=quiet)
     source = open_visits(path, opened, VisitFormat())
-    left = ranges.narrowed(source, window, KEY, notes, quiet)
+    left = ranges.skip_row_groups(source, window, KEY, notes, quiet)
     rows: int = left.frame.select("person").collect().shape[0]
     return rows
 
@@ -198,13 +198,13 @@ def test_a_user_without_a_home_counts_without_notes(tmp_path: Path, monkeypatch:
         raise RuntimeError
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert ranges.usual_folder() == tmp_path / "safeside" / "ranges"
+    assert ranges.default_cache() == tmp_path / "safeside" / "ranges"
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
     for relative in ("", "cache"):
         monkeypatch.setenv("XDG_CACHE_HOME", relative)
-        assert ranges.usual_folder() == tmp_path / ".cache" / "safeside" / "ranges"
+        assert ranges.default_cache() == tmp_path / ".cache" / "safeside" / "ranges"
     monkeypatch.setattr(Path, "home", unknown)
-    assert ranges.usual_folder() is None
+    assert ranges.default_cache() is None
 
 
 def test_declarations_that_decide_what_is_doubtful_have_notes_of_their_own(tmp_path: Path) -> None:

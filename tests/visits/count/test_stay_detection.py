@@ -19,7 +19,7 @@ from safeside.visits import StayRule, VisitFormat, Window, read_places
 PLACES = read_places(
     pl.DataFrame({"place": ["a", "b"], "latitude": [35.68, 35.70], "longitude": [139.76, 139.76]})
 )
-RULE = VisitFormat(radius=50, at_least=StayRule(minutes=10, metres=200, longest_gap="1h"))
+RULE = VisitFormat(radius=50, stay_rule=StayRule(minutes=10, metres=200, longest_gap="1h"))
 
 
 def walk(person: str, *stops: tuple[float, int, int]) -> list[tuple[str, float, float, object]]:
@@ -113,13 +113,13 @@ def test_what_cannot_be_asked() -> None:
             frame,
             PLACES,
             DAY,
-            VisitFormat(radius=50, hold="1h", at_least=StayRule(minutes=5, longest_gap="1h")),
+            VisitFormat(radius=50, hold="1h", stay_rule=StayRule(minutes=5, longest_gap="1h")),
         )
     named = frame.with_columns(place=pl.lit("a")).drop("latitude", "longitude")
     with pytest.raises(BadQuestion, match="detected from coordinates"):
-        count_visits(named, PLACES, DAY, VisitFormat(at_least=StayRule(minutes=5, longest_gap="1h")))
+        count_visits(named, PLACES, DAY, VisitFormat(stay_rule=StayRule(minutes=5, longest_gap="1h")))
     naive = frame.with_columns(pl.col("time").dt.replace_time_zone(None))
-    declared = VisitFormat(radius=50, at_least=StayRule(minutes=5, longest_gap="1h"), timezone="Asia/Tokyo")
+    declared = VisitFormat(radius=50, stay_rule=StayRule(minutes=5, longest_gap="1h"), timezone="Asia/Tokyo")
     with pytest.raises(BadQuestion, match="times with a zone"):
         count_visits(naive, PLACES, DAY, declared)
     for minutes, metres in ((0, 100.0), (5, 0.0), (5, 20_000.0)):
@@ -177,7 +177,7 @@ def test_looking_near_the_window_finds_every_stay_there_is(given: list[tuple[int
             "time": [t for t, _ in fixes],
         }
     )
-    counted = count_visits(frame, PLACES, NOON, VisitFormat(radius=20, at_least=rule))
+    counted = count_visits(frame, PLACES, NOON, VisitFormat(radius=20, stay_rule=rule))
     assert bool(counted.values[0]) == by_hand(fixes, NOON, rule)
 
 
@@ -220,7 +220,7 @@ def test_every_stay_that_a_published_method_finds_within_half_the_distance_is_co
         )
         for stay in by_trackintel(frame, rule.minutes, rule.metres / 2).itertuples():
             window = Window.parse(f"{stay.started_at.isoformat()}/{stay.finished_at.isoformat()}")
-            counted = count_visits(frame, somewhere, window, VisitFormat(radius=250, at_least=rule))
+            counted = count_visits(frame, somewhere, window, VisitFormat(radius=250, stay_rule=rule))
             assert counted.values.tolist() == [1]
             stays += 1
     assert stays > 20

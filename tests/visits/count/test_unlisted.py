@@ -25,10 +25,10 @@ from tests.visits.making import (
 from tests.visits.plain import Stay, touches
 
 from safeside.errors import BadFile, BadQuestion
-from safeside.visits import Doubt, LeftOut, Manifest, VisitFormat, read_places
+from safeside.visits import Doubt, Expected, LeftOut, VisitFormat, read_places
 
 HOMES = ("home", "office 7", "car", "her boat")
-ALL = Manifest(unlisted="100%")
+ALL = Expected(unlisted="100%")
 READERS: dict[str, Any] = {
     **{name: lambda frame, _, make=make: make(frame) for name, make in ENGINES.items()},
     "CSV": lambda frame, folder: write_csv(frame, folder / "visits.csv"),
@@ -64,8 +64,8 @@ def test_rows_people_and_places_left_out_of_the_window_are_counted(tmp_path: Pat
     with pytest.raises(BadFile) as stopped:
         count_visits(visits, places(), DAY, exclude_unknown_places=True)
     assert "4 of 14 rows (28.6 %), of 2 people, at 2 places not listed, are left out" in stopped.value.what
-    assert '`Manifest(unlisted="29%")`' in stopped.value.do
-    counted = count_visits(visits, places(), DAY, exclude_unknown_places=True, manifest=ALL)
+    assert '`Expected(unlisted="29%")`' in stopped.value.do
+    counted = count_visits(visits, places(), DAY, exclude_unknown_places=True, expected=ALL)
     assert numbers(counted.left_out) == (4, 14, 2, 2)
     assert counted.left_out is not None
     assert counted.left_out.examples == ("car", "home")
@@ -81,7 +81,7 @@ def test_numbers_are_counted_as_other_identifiers_are(person: Any, place: Any, h
     frame = table(rows).with_columns(pl.col("person").cast(person), pl.col("place").cast(place))
     listed = read_places([str(number) for number in range(10)])
     window = DAY if hours == 24 else NOON.parse("2024-03-03T00:00+09:00/PT10H")
-    counted = count_visits(frame, listed, window, exclude_unknown_places=True, manifest=ALL)
+    counted = count_visits(frame, listed, window, exclude_unknown_places=True, expected=ALL)
     assert numbers(counted.left_out) == (10, 60, 7, 2)
 
 
@@ -102,7 +102,7 @@ def test_the_same_is_left_out_on_every_engine(rows: list[Stay]) -> None:
     inside = [row for row in rows if touches([row.start], [row.end], DAY)]
     others = [row for row in inside if row.place not in PLACES]
     for name, make in ENGINES.items():
-        counted = count_visits(make(table(rows)), places(), DAY, exclude_unknown_places=True, manifest=ALL)
+        counted = count_visits(make(table(rows)), places(), DAY, exclude_unknown_places=True, expected=ALL)
         if not others:
             assert counted.left_out is None, name
             continue
@@ -125,7 +125,7 @@ def test_what_is_left_out_is_of_the_last_sightings_at_an_instant() -> None:
         }
     )
     held = VisitFormat(hold="15min")
-    counted = count_visits(seen, places(), NOON, held, exclude_unknown_places=True, manifest=ALL)
+    counted = count_visits(seen, places(), NOON, held, exclude_unknown_places=True, expected=ALL)
     assert numbers(counted.left_out) == (1, 3, 1, 1)
 
 
@@ -143,20 +143,20 @@ def test_a_twentieth_may_be_left_out_without_a_word_and_no_more() -> None:
 
 @pytest.mark.parametrize(("most", "fine"), [("20%", True), ("20.0 %", True), ("19.9%", False), ("0%", False)])
 def test_what_is_expected_is_an_upper_limit(most: str, fine: bool) -> None:
-    known = Manifest(unlisted=most)
-    report = check_visits(twenty(4), places(), DAY, exclude_unknown_places=True, manifest=known)
+    known = Expected(unlisted=most)
+    report = check_visits(twenty(4), places(), DAY, exclude_unknown_places=True, expected=known)
     assert report.fine is fine
     if fine:
-        count_visits(twenty(4), places(), DAY, exclude_unknown_places=True, manifest=known)
+        count_visits(twenty(4), places(), DAY, exclude_unknown_places=True, expected=known)
         return
     with pytest.raises(BadFile, match="left out, more than"):
-        count_visits(twenty(4), places(), DAY, exclude_unknown_places=True, manifest=known)
+        count_visits(twenty(4), places(), DAY, exclude_unknown_places=True, expected=known)
 
 
 @pytest.mark.parametrize("text", ["60", "0.6", "101%", "-1%", "%", "all", "6e1%"])
 def test_a_share_is_written_in_per_cent(text: str) -> None:
     with pytest.raises(BadQuestion, match="per cent"):
-        Manifest(unlisted=text)
+        Expected(unlisted=text)
 
 
 def test_whoever_is_shown_what_is_left_out_may_confirm_it() -> None:
@@ -174,7 +174,7 @@ def test_whoever_is_shown_what_is_left_out_may_confirm_it() -> None:
 def test_neither_messages_nor_the_text_of_objects_quote_identifiers() -> None:
     rows = [stay("ana", "bar"), *(stay("ana", f"SECRET-{name}") for name in ("bar", "gym", "lair"))]
     counted = count_visits(
-        table(rows), places(), DAY, VisitFormat(trust_places=True), exclude_unknown_places=True, manifest=ALL
+        table(rows), places(), DAY, VisitFormat(trust_places=True), exclude_unknown_places=True, expected=ALL
     )
     assert counted.left_out is not None
     assert any("SECRET" in name for name in counted.left_out.examples)
@@ -217,5 +217,5 @@ def test_identifiers_that_do_not_match_the_list_stop_the_work(
     with pytest.raises(
         BadFile, match=r"9 places look like a listed place written in another way|as if rounded"
     ):
-        count_visits(visits, listed, DAY, exclude_unknown_places=True, manifest=ALL)
-    assert not check_visits(visits, listed, DAY, exclude_unknown_places=True, manifest=ALL).fine
+        count_visits(visits, listed, DAY, exclude_unknown_places=True, expected=ALL)
+    assert not check_visits(visits, listed, DAY, exclude_unknown_places=True, expected=ALL).fine

@@ -11,13 +11,13 @@ import pytest
 from tests.visits.making import ENGINES, check_visits, count_visits
 
 from safeside.errors import BadFile
-from safeside.visits import Manifest, VisitFormat, Window, read_places
+from safeside.visits import Expected, VisitFormat, Window, read_places
 
 PLACES = read_places(["Bar", "gym"])
 LATER = Window.parse("2024-03-01T10:00Z/2024-03-01T11:00Z")
 TIMES = "Times in 1970, before 1900 or after 2199 are taken as they are written."
 SPELLING = "A place that is written almost like a listed one is another place."
-HALF = Manifest(unlisted="50%")
+HALF = Expected(unlisted="50%")
 
 
 def stays(*rows: tuple[str, str, datetime, datetime]) -> pl.DataFrame:
@@ -77,10 +77,10 @@ def test_another_place_of_almost_the_same_name(other: str) -> None:
         count_visits(frame, PLACES, LATER, exclude_unknown_places=True)
     assert "`trust_places=True`" in refused.value.do
     declared = VisitFormat(trust_places=True)
-    counts = count_visits(frame, PLACES, LATER, declared, exclude_unknown_places=True, manifest=HALF)
+    counts = count_visits(frame, PLACES, LATER, declared, exclude_unknown_places=True, expected=HALF)
     assert counts.values.tolist() == [1, 0]
     assert SPELLING in counts.exclusions
-    report = check_visits(frame, PLACES, LATER, declared, exclude_unknown_places=True, manifest=HALF)
+    report = check_visits(frame, PLACES, LATER, declared, exclude_unknown_places=True, expected=HALF)
     assert report.fine
     assert SPELLING in report.exclusions
     # What is not listed stops the work all the same, unless that was declared too.

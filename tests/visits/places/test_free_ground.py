@@ -27,7 +27,7 @@ from safeside.visits.places.free_ground import (
     _covered,
     _parent,
     _sums,
-    require_gaps,
+    require_free_ground,
     tight_by_cells,
     tight_by_radius,
 )
@@ -260,19 +260,19 @@ class TestEveryWayIn:
     def test_only_where_coordinates_decide(self, town: pl.DataFrame) -> None:
         """A list with coordinates for the map, and visits that name their places, is not asked."""
         places = read_places(town)
-        require_gaps(places, VisitFormat())
-        require_gaps(read_places(town.select("place")), VisitFormat(radius=100))
-        require_gaps(places, VisitFormat(radius=40))
+        require_free_ground(places, VisitFormat())
+        require_free_ground(read_places(town.select("place")), VisitFormat(radius=100))
+        require_free_ground(places, VisitFormat(radius=40))
         with pytest.raises(NoRoom, match="within 100 m of a place on the list"):
-            require_gaps(places, VisitFormat(radius=100))
+            require_free_ground(places, VisitFormat(radius=100))
 
     def test_the_radius_that_is_offered_is_taken(self, town: pl.DataFrame) -> None:
         places = read_places(town)
         for radius in (100, 500, 1000):
             with pytest.raises(NoRoom) as caught:
-                require_gaps(places, VisitFormat(radius=radius))
+                require_free_ground(places, VisitFormat(radius=radius))
             assert caught.value.do.startswith("Declare a radius of at most 50 m, or list fewer places")
-        require_gaps(places, VisitFormat(radius=50))
+        require_free_ground(places, VisitFormat(radius=50))
 
     def test_before_anything_is_read(self, town: pl.DataFrame, tmp_path: Path) -> None:
         places = read_places(town)

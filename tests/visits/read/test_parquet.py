@@ -16,7 +16,7 @@ from tests.visits.plain import Stay
 
 from safeside.errors import BadFile, BadQuestion
 from safeside.visits import VisitFormat
-from safeside.visits.read.parquet import OldTimes, _Compact, old_times
+from safeside.visits.read.parquet import LegacyTimes, _Compact, legacy_times
 
 STAYS = [Stay("ana", "bar", DAY.start, DAY.end), Stay("ben", "gym", DAY.start, DAY.start)]
 SAMPLES: list[Any] = [
@@ -44,7 +44,7 @@ def old(folder: Path, **written: Any) -> Path:
 
 def test_old_times_are_read_in_utc_or_not_at_all(tmp_path: Path) -> None:
     path = old(tmp_path, use_deprecated_int96_timestamps=True)
-    assert old_times(path).nobody_knows == {"start", "end"}
+    assert legacy_times(path).int96 == {"start", "end"}
     for zone in (None, "Asia/Tokyo", "Europe/London"):
         with pytest.raises(BadQuestion, match="INT96"):
             count_visits(path, places(), DAY, VisitFormat(timezone=zone))
@@ -57,7 +57,7 @@ def test_old_times_are_read_in_utc_or_not_at_all(tmp_path: Path) -> None:
 
 def test_other_times_are_not_taken_for_old_ones(tmp_path: Path) -> None:
     path = old(tmp_path)
-    assert old_times(path) == OldTimes(nobody_knows=frozenset(), utc=frozenset())
+    assert legacy_times(path) == LegacyTimes(int96=frozenset(), utc=frozenset())
     for zone in (None, "Asia/Tokyo", "UTC"):
         counted = count_visits(path, places(), DAY, VisitFormat(timezone=zone))
         assert counted.values.tolist() == [1, 0, 1, 0, 0]
@@ -88,16 +88,16 @@ def test_columns_of_all_kinds_are_passed_over(columns: list[Any], old_kind: bool
             for column in map(schema.column, range(len(schema)))
             if column.physical_type == "INT96"
         )
-        assert old_times(path) == OldTimes(nobody_knows=truth, utc=frozenset())
+        assert legacy_times(path) == LegacyTimes(int96=truth, utc=frozenset())
 
 
 def test_a_footer_that_ends_early_is_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = old(tmp_path, use_deprecated_int96_timestamps=True)
 
-    def cut(_: Path) -> OldTimes:
+    def cut(_: Path) -> LegacyTimes:
         raise EOFError
 
-    monkeypatch.setattr("safeside.visits.read.files.old_times", cut)
+    monkeypatch.setattr("safeside.visits.read.files.legacy_times", cut)
     with pytest.raises(BadFile, match="is damaged"):
         count_visits(path, places(), DAY, VisitFormat(timezone="UTC"))
 
@@ -135,7 +135,7 @@ def test_moments_by_converted_type_alone_are_moments_of_utc(tmp_path: Path, unit
     assert pq.ParquetFile(path).schema.column(2).converted_type == f"TIMESTAMP_M{unit[0].upper()}".replace(
         "MU", "MICROS"
     ).replace("MM", "MILLIS")
-    assert old_times(path).utc == {"start", "end"}
+    assert legacy_times(path).utc == {"start", "end"}
     for zone in (None, "Asia/Tokyo", "America/New_York", "UTC"):
         fmt = VisitFormat(timezone=zone)
         assert count_visits(path, places(), DAY, fmt).values.tolist() == [1, 0, 1, 0, 0]
@@ -157,7 +157,7 @@ def test_a_column_within_another_one_is_not_taken_for_it(tmp_path: Path) -> None
     inner = pa.array([{"start": 0}], pa.struct([("start", pa.timestamp("us", "UTC"))]))
     outer = pa.table({"more": inner, "start": pa.array([0], pa.int64())})
     pq.write_table(outer, tmp_path / "a.parquet", store_schema=False)
-    assert old_times(by_converted_type(tmp_path / "a.parquet")).utc == frozenset()
+    assert legacy_times(by_converted_type(tmp_path / "a.parquet")).utc == frozenset()
 
 
 @pytest.mark.parametrize("unit", ["us", "ns", "ms"])

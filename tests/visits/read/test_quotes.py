@@ -17,7 +17,7 @@ from tests.visits.plain import Stay
 
 from safeside.errors import BadFile, SafesideError
 from safeside.progress import quiet
-from safeside.visits import Doubt, Manifest, VisitFormat, read_places
+from safeside.visits import Doubt, Expected, VisitFormat, read_places
 from safeside.visits.read import csv_bytes
 from safeside.visits.read.csv_bytes import inspect_text
 
@@ -55,7 +55,7 @@ def counted(content: str, separator: str, rows: int | None) -> list[int] | None:
         path.write_bytes(content.encode())
         try:
             found = count_visits(
-                path, places(), DAY, VisitFormat(separator=separator), manifest=Manifest(rows=rows)
+                path, places(), DAY, VisitFormat(separator=separator), expected=Expected(rows=rows)
             )
         except SafesideError:
             return None
@@ -130,7 +130,7 @@ def test_rows_between_two_stray_quotes(tmp_path: Path, name: str, end: str) -> N
         count_visits(path, places(), DAY)
     # Who knows how many rows there are is told that there are fewer.
     with pytest.raises(BadFile, match="line break inside quotes"):
-        count_visits(path, places(), DAY, manifest=Manifest(rows=2 + len(lines)))
+        count_visits(path, places(), DAY, expected=Expected(rows=2 + len(lines)))
 
 
 def test_rows_up_to_the_end_of_the_file(tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_a_quote_in_the_header(tmp_path: Path, header: str) -> None:
     path = file(tmp_path, row("ana"), row("ben", after='"'), row("chi"), header=header)
     for act in (count_visits, check_visits):
         with pytest.raises(BadFile) as stopped:
-            act(path, places(), DAY, manifest=Manifest(rows=1))
+            act(path, places(), DAY, expected=Expected(rows=1))
         assert stopped.value.what == "The header of visits.csv has a line break inside quotes."
 
 
@@ -161,12 +161,12 @@ def test_line_breaks_that_belong_there_are_declared(tmp_path: Path, between: str
     with pytest.raises(BadFile, match=r"line break inside quotes.*first at visits.csv line 2\."):
         count_visits(path, places(), DAY)
     with pytest.raises(BadFile, match="line break inside quotes"):
-        count_visits(path, places(), DAY, manifest=Manifest(rows=3))
-    counts = count_visits(path, places(), DAY, manifest=Manifest(rows=2))
+        count_visits(path, places(), DAY, expected=Expected(rows=3))
+    counts = count_visits(path, places(), DAY, expected=Expected(rows=2))
     assert counts.values.tolist() == [2, 0, 0, 0, 0]
     (note,) = [finding for finding in counts.findings if finding.doubt is Doubt.LINE_BREAK]
     assert (note.stops, [where.line for where in note.first]) == (False, [2])
-    assert check_visits(path, places(), DAY, manifest=Manifest(rows=2)).fine
+    assert check_visits(path, places(), DAY, expected=Expected(rows=2)).fine
 
 
 def test_single_quotes_are_letters(tmp_path: Path) -> None:

@@ -288,7 +288,7 @@ def test_they_are_in_text_files_too(tmp_path: Path) -> None:
     APART.write_csv(tmp_path / "visits.csv")
     with pytest.raises(BadQuestion, match="could be read as") as refused:
         bar(tmp_path / "visits.csv", "2024-03-01", hold="15min")
-    assert "time=DATE+TIME" in refused.value.do
+    assert '"time": "DATE+TIME"' in refused.value.do
     assert bar(tmp_path / "visits.csv", "2024-03-01", columns="time=date+time", hold="15min") == 2
     german = APART.with_columns(pl.col("date").str.to_date().dt.to_string("%d.%m.%Y"))
     german.write_csv(tmp_path / "visits.csv")

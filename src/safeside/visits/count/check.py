@@ -10,28 +10,44 @@ from typing import Any
 import polars as pl
 
 from safeside.progress import Progress, quiet
-from safeside.visits.count import people as counting
 from safeside.visits.count.coverage import coverage
 from safeside.visits.count.row_checks import row_checks
 from safeside.visits.count.scan import align, most_listed_places, parsed_rows, require_all_rows, run
+from safeside.visits.count.stops import (
+    limit_of,
+    no_rows,
+    require_answerable,
+    settle_by_rows,
+    too_many,
+    unmet_expectations,
+    whole_input,
+    why_nobody,
+)
 from safeside.visits.count.unlisted import LeftOut, read_unlisted, unlisted_query
 from safeside.visits.count.wrong_rows import (
-    almost_listed,
+    find_faults,
+    find_lookalikes,
     flags,
-    locate,
-    look_listed,
-    no_places,
+    lookalike_findings,
+    placeholder_places,
     unknown_places,
 )
 from safeside.visits.findings import Doubt, Finding
-from safeside.visits.places.free_ground import require_gaps
+from safeside.visits.places.free_ground import require_free_ground
 from safeside.visits.places.places import Places
 from safeside.visits.read.engines import collect
-from safeside.visits.read.format import Manifest, VisitFormat
-from safeside.visits.read.format import Where as Form
-from safeside.visits.read.identifiers import people as all_people
-from safeside.visits.read.saying import describe, exclusions
-from safeside.visits.read.source import Source, lost_again, open_paths, open_visits, reading
+from safeside.visits.read.format import Expected, VisitFormat
+from safeside.visits.read.identifiers import count_people
+from safeside.visits.read.roles import PlaceForm
+from safeside.visits.read.source import (
+    Source,
+    describe,
+    exclusions,
+    open_paths,
+    open_visits,
+    reading,
+    row_not_found_again,
+)
 from safeside.visits.times.window import Window
 
 
@@ -71,7 +87,7 @@ def check_visits(
     fmt: VisitFormat | None = None,
     *,
     exclude_unknown_places: bool = False,
-    manifest: Manifest | None = None,
+    expected: Expected | None = None,
     progress: Progress = quiet,
 ) -> Report:
     """Report everything that would stop a count of these visits; nothing is counted for keeps.
@@ -82,26 +98,26 @@ def check_visits(
     error.
     """
     declared = fmt if fmt is not None else VisitFormat()
-    known = manifest if manifest is not None else Manifest()
-    require_gaps(places, declared)
+    known = expected if expected is not None else Expected()
+    require_free_ground(places, declared)
     opened = open_paths(visits, declared, key=None, progress=progress)
     if opened is not None and opened.illegible:
         return Report(findings=opened.findings, files=len(opened.paths), rows=None)
     with reading(opened):
         source = open_visits(visits, opened, declared)
-        findings = counting.settle(source, known)
+        findings = settle_by_rows(source, known)
         rows: int | None
         people: int | None
         if window is None:
             found, left_out, rows, people = _survey(source, places, window, exclude_unknown_places, progress)
             if opened is None and not rows and known.rows != 0:
-                found.append(counting.no_rows())
+                found.append(no_rows())
         else:
             found, left_out = _ask(source, places, window, exclude_unknown_places, known, progress)
-            rows, people = counting.whole_input(source, known, progress)
+            rows, people = whole_input(source, known, progress)
             if not any(finding.stops for finding in found):
                 found += coverage(source, window, known, progress)
-        findings += [*found, *counting.disagreements(source, known, rows, people)]
+        findings += [*found, *unmet_expectations(source, known, rows, people)]
         if left_out is not None:
             findings.append(left_out.finding(source.roles.columns["place"], whole_input=window is None))
     return Report(
@@ -123,15 +139,15 @@ def _survey(
     What is left out is counted here only if there is no window to count it in.
     """
     checks = row_checks(source, places, window, closely=True)
-    totals = [parsed_rows(), all_people(source.types["person"]).alias("people")]
+    totals = [parsed_rows(), count_people(source.types["person"]).alias("people")]
     queries = [source.frame.select(*flags(source, checks), *totals)]
-    if source.roles.where is Form.PLACES:
+    if source.roles.where is PlaceForm.PLACES:
         queries.append(source.frame.select("place").unique())
-    if exclude_unknown and window is None and source.roles.where is Form.PLACES:
+    if exclude_unknown and window is None and source.roles.where is PlaceForm.PLACES:
         queries.append(unlisted_query(source.frame, places))
     seen, *visited = collect(queries, progress, "Checking every row")
     require_all_rows(source, int(seen["rows"].item()))
-    findings = locate(source, places, window, progress, asked=seen)
+    findings = find_faults(source, places, window, progress, asked=seen)
     left_out: LeftOut | None = None
     if visited:
         named = visited[0].drop_nulls().with_columns(pl.lit(0).alias("people"))
@@ -140,7 +156,10 @@ def _survey(
         if unknown and not exclude_unknown:
             findings.append(unknown_places(source, places, unknown, progress))
         else:
-            findings += [*no_places(source, unknown, progress), *almost_listed(source, places, unknown)]
+            findings += [
+                *placeholder_places(source, unknown, progress),
+                *find_lookalikes(source, places, unknown),
+            ]
         if unknown and len(visited) > 1:
             left_out = read_unlisted(visited[1]).described(
                 unknown, places, trusted=source.declared.trust_places
@@ -153,15 +172,15 @@ def _ask(
     places: Places,
     window: Window,
     exclude_unknown: bool,
-    known: Manifest,
+    known: Expected,
     progress: Progress,
 ) -> tuple[list[Finding], LeftOut | None]:
     """What would stop the count of one window, found by the pass that the count makes.
 
     How many places a person is at over an interval is not asked: a limit chosen by it would be published.
     """
-    counting.require_answerable(source, places, window)
-    limit = counting.limit_of(None, window, places)
+    require_answerable(source, places, window)
+    limit = limit_of(None, window, places)
     tally = run(
         source,
         places,
@@ -175,20 +194,20 @@ def _ask(
         if any(finding.stops for finding in found):
             return found, None
         if tally.doubtful:
-            raise lost_again()
+            raise row_not_found_again()
     findings = []
-    left_out = counting.describe_left_out(source, tally, places, known)
+    left_out = tally.left_out(places, trusted=source.declared.trust_places, most=known.most_unlisted)
     if tally.unknown and not exclude_unknown:
         findings.append(unknown_places(source, places, tally.unknown, progress))
     elif left_out is not None:
-        findings += no_places(source, tally.unknown, progress)
-        findings += look_listed(source, left_out.resembling)
+        findings += placeholder_places(source, tally.unknown, progress)
+        findings += lookalike_findings(source, left_out.resembling)
     most = tally.most_places
     if tally.unknown and limit is not None and most is not None and most > limit:
         most = most_listed_places(source, places, window, progress)
-    findings += counting.too_many(most, limit, source, window)
+    findings += too_many(most, limit, source, window)
     if tally.nobody:
-        findings += counting.why_nobody(source, places, window, known, progress)
+        findings += why_nobody(source, places, window, known, progress)
         reason = "no visit touches the window"
         do = "Check the window and its time zone; if nobody was anywhere, all counts are zero."
         findings.append(Finding(doubt=Doubt.NOBODY, reason=reason, do=do, stops=False))

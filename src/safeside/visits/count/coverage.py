@@ -28,8 +28,9 @@ from safeside.errors import BadFile, BadQuestion, UnsafeFile
 from safeside.progress import Progress
 from safeside.visits.findings import Doubt, Finding
 from safeside.visits.read.engines import collect
-from safeside.visits.read.format import Manifest, VisitFormat, When
+from safeside.visits.read.format import Expected, VisitFormat
 from safeside.visits.read.paths import COVERS
+from safeside.visits.read.roles import TimeForm
 from safeside.visits.read.source import Source
 from safeside.visits.times.window import Window, find_zone, local_midnight
 
@@ -77,7 +78,7 @@ class Needed:
 
 
 def coverage(
-    source: Source, window: Window, known: Manifest, progress: Progress, *, until: datetime | None = None
+    source: Source, window: Window, known: Expected, progress: Progress, *, until: datetime | None = None
 ) -> list[Finding]:
     """Why the input may not cover the window; nothing where it does."""
     needed = Needed.of(window, source.declared, until)
@@ -114,7 +115,7 @@ def _unshown(needed: Needed, source: Source, sides: list[str]) -> Finding:
     )
 
 
-def _declarations(source: Source, known: Manifest) -> list[tuple[str, tuple[Path, ...]]]:
+def _declarations(source: Source, known: Expected) -> list[tuple[str, tuple[Path, ...]]]:
     """What is declared, and of which files; each part must cover a window for all of them to do."""
     paths = () if source.opened is None else source.opened.paths
     if known.covers is not None:
@@ -227,9 +228,9 @@ def _named(path: Path, pattern: re.Pattern[str], declared: VisitFormat) -> tuple
 def _unseen_sides(source: Source, needed: Needed, progress: Progress) -> list[str]:
     """On which sides of it no row lies, of the rows that are surely not in it."""
     first, last = {
-        When.STAYS: ("start", "end"),
-        When.SIGHTINGS: ("time", "time"),
-        When.DATES: ("date", "date"),
+        TimeForm.STAYS: ("start", "end"),
+        TimeForm.SIGHTINGS: ("time", "time"),
+        TimeForm.DATES: ("date", "date"),
     }[source.roles.when]
     begins, ends = nw.col(first), nw.col(last)
     clock, closing = source.clocks[first], source.clocks[last]

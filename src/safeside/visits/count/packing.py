@@ -9,6 +9,7 @@ not fit into one number, or is doubtful, all is left to the general plan: no cou
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -18,11 +19,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from safeside.visits.count.spelling import Spelling, spelled
 from safeside.visits.count.unlisted import Unlisted
 from safeside.visits.places.places import Places
 from safeside.visits.read.dataframes import Frame
-from safeside.visits.read.format import When
+from safeside.visits.read.roles import TimeForm
 from safeside.visits.read.source import Source
 
 _BITS: Final = 63
@@ -36,6 +36,57 @@ _BLOCK: Final = 1 << 15
 """Keys looked at in one go: so few that what is made of them stays in the cache, in memory already used."""
 
 
+_WRITTEN: Final = re.compile(r"((?:[A-Za-z].*?)?)([0-9]{1,18})")
+"""What stands before the number begins with a letter, so that the whole is neither a number in scientific
+notation nor a word for a missing value.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumberText:
+    """One way of writing whole numbers: all with the same words before, all with the same number of digits or
+    all without zeros in front.
+    """
+
+    prefix: str
+    width: int | None
+    """How many digits each has; None where none has zeros in front."""
+
+    @property
+    def plain(self) -> bool:
+        """Whether numbers are written as Python and every engine writes them."""
+        return not self.prefix and self.width in (None, 1)
+
+    def number(self, text: pl.Expr) -> pl.Expr:
+        """The number; missing where a text is written in any other way."""
+        # In the order of bytes a digit follows the prefix between these two, and only there.
+        first = "1" if self.width is None else "0"
+        alike = (text >= f"{self.prefix}{first}") & (text < f"{self.prefix}:")
+        if self.width is None:
+            alike = alike | (text == f"{self.prefix}0")
+        else:
+            alike = alike & (text.str.len_bytes() == len(self.prefix.encode()) + self.width)
+        digits = text.str.slice(len(self.prefix)) if self.prefix else text
+        # Where a digit comes first, Polars reads nothing but digits as a whole number.
+        return pl.when(alike).then(digits.cast(pl.Int64, strict=False))
+
+    def text(self, number: int) -> str:
+        """What is written for a number."""
+        return f"{self.prefix}{number:0{self.width or 1}}"
+
+
+def number_text(texts: pl.Series) -> tuple[NumberText, NDArray[np.int64]] | None:
+    """How these are written, and their numbers; None unless all of them are written in one such way."""
+    found = _WRITTEN.fullmatch(texts[0] or "") if len(texts) else None
+    if found is None:
+        return None
+    prefix, digits = found.groups()
+    padded = texts.str.starts_with(f"{prefix}0") & (texts != f"{prefix}0")
+    spelling = NumberText(prefix=prefix, width=len(digits) if padded.any() else None)
+    numbers = texts.to_frame("text").select(spelling.number(pl.col("text")).alias("number"))["number"]
+    return None if numbers.null_count() else (spelling, numbers.to_numpy())
+
+
 @dataclass(frozen=True, kw_only=True)
 class Packing:
     """How a person and a place go into one number: the place into its last bits."""
@@ -46,7 +97,7 @@ class Packing:
     """
     hashed: bool
     bits: int
-    spelling: Spelling
+    spelling: NumberText
     listed: NDArray[np.int64]
     """The numbers of the listed places."""
 
@@ -61,7 +112,7 @@ class Packing:
         counts[self.listed] = 0
         return values, [self.spelling.text(number) for number in np.flatnonzero(counts).tolist()], most
 
-    def tells_apart(self, keys: pl.Series, people: pl.Series, *, everywhere: bool) -> bool:
+    def hashes_are_distinct(self, keys: pl.Series, people: pl.Series, *, everywhere: bool) -> bool:
         """Whether no two people have the same hash, at one place or, if asked, at any two.
 
         Only text of rows that share a key, or a hash, has to be compared: mostly few.
@@ -95,7 +146,7 @@ def pack(source: Source, pairs: Frame, places: Places) -> Packing | None:
     if not isinstance(native, pl.LazyFrame):
         return None
     types = pairs.collect_schema()
-    targets = spelled(places.column)
+    targets = number_text(places.column)
     if targets is None or not (types["place"] == nw.String or targets[0].plain):
         return None
     spelling, listed = targets
@@ -107,7 +158,7 @@ def pack(source: Source, pairs: Frame, places: Places) -> Packing | None:
     who = _person(types["person"], first if look else None, 1 << (_BITS - bits))
     where = _number("place", types["place"], spelling)
     # Sightings have many rows for one pair, which are better brought down to one while they are read.
-    hashed = who is None and types["person"] == nw.String and source.roles.when is When.STAYS
+    hashed = who is None and types["person"] == nw.String and source.roles.when is TimeForm.STAYS
     if hashed:
         who = _hash(bits)
     if who is None or where is None:
@@ -128,7 +179,7 @@ def _person(dtype: nw.dtypes.DType, rows: pl.LazyFrame | None, end: int) -> pl.E
     if rows is None:
         return _number("person", dtype, None)
     some = rows.select("person").head(_LOOK).collect(engine="streaming")
-    found = spelled(some["person"]) if dtype == nw.String else None
+    found = number_text(some["person"]) if dtype == nw.String else None
     person = _number("person", dtype, None if found is None else found[0])
     if (
         person is None
@@ -143,7 +194,7 @@ def _hash(bits: int) -> pl.Expr:
     return (pl.col("person").hash() // (1 << (64 - _BITS + bits))).cast(pl.Int64)
 
 
-def _number(name: str, dtype: nw.dtypes.DType, spelling: Spelling | None) -> pl.Expr | None:
+def _number(name: str, dtype: nw.dtypes.DType, spelling: NumberText | None) -> pl.Expr | None:
     column = pl.col(name)
     if dtype == nw.String:
         return None if spelling is None else spelling.number(column).alias(name)

@@ -17,9 +17,8 @@ import numpy as np
 
 from safeside.visits.findings import Doubt, article
 from safeside.visits.places.places import Places
-from safeside.visits.read.format import When
-from safeside.visits.read.format import Where as Form
 from safeside.visits.read.identifiers import missing, placeholder, rounded
+from safeside.visits.read.roles import PlaceForm, TimeForm
 from safeside.visits.read.source import Source
 from safeside.visits.read.text_values import NAIVE_LOOK, text_of
 from safeside.visits.times.clocks import AFTER_1970, LocalStamps, implausible, unit_mistaken
@@ -92,12 +91,12 @@ def stayed(source: Source) -> nw.Expr:
 
 def touches(source: Source, window: Window) -> nw.Expr:
     """Whether the visit touches the window: a stay lasts from its start up to, not including, its end."""
-    if source.roles.when is When.SIGHTINGS:
+    if source.roles.when is TimeForm.SIGHTINGS:
         held = source.declared.held or timedelta(0)
         return _begun(source, "time", window) & source.clocks["time"].since(
             nw.col("time"), window.start - held
         )
-    first, last = ("date", "date") if source.roles.when is When.DATES else ("start", "end")
+    first, last = ("date", "date") if source.roles.when is TimeForm.DATES else ("start", "end")
     not_over = source.clocks[last].after(nw.col(last), window.start)
     begins_in = source.clocks[first].since(nw.col(first), window.start)
     return _begun(source, first, window) & (not_over | begins_in)
@@ -209,7 +208,7 @@ def _when(source: Source, window: Window | None, *, closely: bool) -> Iterator[R
                 do="Check the declared time zone, or give the times with their offset.",
                 everywhere=skipped,
             )
-    if source.roles.when is When.STAYS:
+    if source.roles.when is TimeForm.STAYS:
         reversed_ = _reversed(source, closely=closely)
         yield RowCheck(
             doubt=Doubt.REVERSED,
@@ -287,13 +286,13 @@ def _only_where_stayed(check: RowCheck, source: Source) -> RowCheck:
 
 
 def _place(source: Source) -> Iterator[RowCheck]:
-    if source.roles.where is Form.PLACES:
+    if source.roles.where is PlaceForm.PLACES:
         place = nw.col("place")
         yield _missing("place", missing(place, source.types["place"]))
 
 
 def _coordinates(source: Source, places: Places | None) -> Iterator[RowCheck]:
-    if source.roles.where is not Form.COORDINATES:
+    if source.roles.where is not PlaceForm.COORDINATES:
         return
     for role in ("latitude", "longitude", "accuracy"):
         if role not in source.roles.columns:

@@ -30,8 +30,8 @@ from safeside.progress import Progress
 from safeside.visits.count.row_checks import doubtful, row_checks
 from safeside.visits.read.engines import collect
 from safeside.visits.read.files import short_key
-from safeside.visits.read.format import When
 from safeside.visits.read.parquet import row_groups
+from safeside.visits.read.roles import TimeForm
 from safeside.visits.read.source import Source
 from safeside.visits.times.clocks import AFTER_1970, Stamps
 from safeside.visits.times.window import LATEST, Window
@@ -61,7 +61,7 @@ class Group:
         return begun and self.last >= begins
 
 
-def narrowed(source: Source, window: Window, key: bytes, folder: Path, progress: Progress) -> Source:
+def skip_row_groups(source: Source, window: Window, key: bytes, folder: Path, progress: Progress) -> Source:
     """The same visits without the row groups that surely hold nothing of the window and nothing doubtful."""
     if not _applies(source):
         return source
@@ -86,9 +86,9 @@ def _applies(source: Source) -> bool:
         source.opened is not None
         and not source.opened.text
         and bool(source.opened.digests)
-        and source.roles.when is When.STAYS
+        and source.roles.when is TimeForm.STAYS
         and not source.roles.movement
-        and source.declared.at_least is None
+        and source.declared.stay_rule is None
         and all(isinstance(source.clocks[role], Stamps) for role in ("start", "end"))
     )
 
@@ -180,7 +180,7 @@ class _Notes:
                 part.unlink(missing_ok=True)
 
 
-def usual_folder() -> Path | None:
+def default_cache() -> Path | None:
     """Where notes are kept unless said otherwise: the user's own cache; None for a user without a home."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or "")
     if not cache.is_absolute():

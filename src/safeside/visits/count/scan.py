@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
+from fractions import Fraction
 from typing import Final
 
 import narwhals as nw
@@ -32,17 +33,15 @@ from safeside.visits.count.row_checks import (
     touches,
 )
 from safeside.visits.count.stay_detection import detect_stays
-from safeside.visits.count.unlisted import Unlisted, read_unlisted, unlisted_query
+from safeside.visits.count.unlisted import LeftOut, Unlisted, read_unlisted, unlisted_query
 from safeside.visits.findings import amount
 from safeside.visits.places.coordinates import assign
 from safeside.visits.places.places import Places
 from safeside.visits.read.dataframes import Frame
-from safeside.visits.read.engines import collect, each_once, rows_for_each
-from safeside.visits.read.format import When
-from safeside.visits.read.format import Where as Form
+from safeside.visits.read.engines import collect, count_by, distinct_rows, without_call_sites
 from safeside.visits.read.identifiers import FAULTY, faulty, missing, mixed_zeros
+from safeside.visits.read.roles import PlaceForm, TimeForm
 from safeside.visits.read.source import Source
-from safeside.visits.read.spark import in_few_calls
 from safeside.visits.times.clocks import LocalStamps
 from safeside.visits.times.window import Window
 
@@ -63,29 +62,35 @@ class Tally:
     unlisted: Unlisted | None
     """How much of the rows is at places that are not listed, where that was asked."""
 
+    def left_out(self, places: Places, *, trusted: bool, most: Fraction | None) -> LeftOut | None:
+        """What is left out of the window, if anything is."""
+        if not self.unknown or self.unlisted is None:
+            return None
+        return self.unlisted.described(self.unknown, places, trusted=trusted, most=most)
+
     @property
     def nobody(self) -> bool:
         """Whether nobody was anywhere, listed or not."""
         return not self.unknown and not self.values.any()
 
 
-@in_few_calls()
+@without_call_sites()
 def pairs(
     source: Source, places: Places, window: Window, progress: Progress, *, closely: bool = False
 ) -> Frame:
     """Person and place of every visit in the window; a doubtful row comes without a place."""
     checks = row_checks(source, places, window, closely=closely)
     doubt, sure = doubtful(checks), ~doubtful_in_window(checks)
-    if source.declared.at_least is not None:
+    if source.declared.stay_rule is not None:
         used = near(source, window) & stayed(source) if source.roles.movement else near(source, window)
         return _pairs_of_stays(source, places, window, used | doubt, sure & ~_merged(source), progress)
     movement = source.roles.movement
-    last_only = window.instant and source.roles.when is When.SIGHTINGS and not _shuffled(source, window)
+    last_only = window.instant and source.roles.when is TimeForm.SIGHTINGS and not _shuffled(source, window)
     inside = touches(source, window)
     if movement and not last_only:
         inside = inside & stayed(source)
     frame = source.frame
-    placed = source.roles.where is Form.PLACES
+    placed = source.roles.where is PlaceForm.PLACES
     if source.engine != "polars":
         # As a column: others would else ask it anew wherever it is used; on Spark, asking takes longest.
         frame = frame.with_columns(doubt.alias("doubtful"))
@@ -100,7 +105,7 @@ def pairs(
         kept = nw.col("time") == nw.col("last")
         if movement:
             kept = kept & stayed(source)
-        if movement or source.roles.where is Form.COORDINATES:
+        if movement or source.roles.where is PlaceForm.COORDINATES:
             # The last sighting may be at no place, and then nobody would ever see whose it was.
             merged = _merged(source)
             kept, sure = kept | merged, sure & ~merged
@@ -162,7 +167,7 @@ def _pairs_of_stays(
     sure: nw.Expr,
     progress: Progress,
 ) -> Frame:
-    rule = source.declared.at_least
+    rule = source.declared.stay_rule
     assert rule is not None
     chosen = [role for role in ("longitude", "accuracy", "time") if role in source.roles.columns]
     latitude = nw.when(sure).then(nw.col("latitude")).alias("latitude")
@@ -188,7 +193,7 @@ def run(
     asked = _Asked(
         wide=window.end - window.start >= _WIDE,
         per_person=per_person,
-        unlisted=unlisted and source.roles.where is Form.PLACES,
+        unlisted=unlisted and source.roles.where is PlaceForm.PLACES,
     )
     tally = _count(source, places, window, asked, progress)
     if tally.doubtful and may_be_right(source):
@@ -230,7 +235,7 @@ def _in_numbers(
     if keys.null_count():
         return None
     everywhere = asked.per_person or asked.unlisted
-    if packed.hashed and not packed.tells_apart(keys, found["person"], everywhere=everywhere):
+    if packed.hashed and not packed.hashes_are_distinct(keys, found["person"], everywhere=everywhere):
         return None
     looked = packed.hashed and not source.declared.trust_ids
     odd = looked and found.height > 0 and _odd(nw.from_native(found.lazy()).select(*_looks()))
@@ -254,7 +259,7 @@ def _in_general(source: Source, frame: Frame, places: Places, asked: _Asked, pro
     # What is kept of a narrow window takes little memory as it is.
     frame = _light(frame) if asked.wide else frame
     if text or asked.per_person or str(frame.implementation) != "polars":
-        distinct = each_once(frame)
+        distinct = distinct_rows(frame)
         queries = [_group_text(distinct) if looked else _group(distinct)]
     else:
         distinct = frame
@@ -323,7 +328,7 @@ def require_all_rows(source: Source, parsed: int) -> None:
 
 
 def _group(distinct: Frame) -> Frame:
-    return rows_for_each(distinct, "place", "people")
+    return count_by(distinct, "place", "people")
 
 
 def _group_text(distinct: Frame) -> Frame:

@@ -21,7 +21,7 @@ from safeside.visits.places.lookalikes import resembling
 from safeside.visits.places.places import Places
 from safeside.visits.read.dataframes import Frame
 
-UNSAID: Final = Fraction(5, 100)
+DEFAULT_SHARE: Final = Fraction(5, 100)
 """How much of the rows may be left out when nobody has said what to expect: the same for all data."""
 _SHOWN: Final = 5
 
@@ -37,7 +37,7 @@ class LeftOut:
     of_rows: int
     people: int
     places: int
-    most: Fraction = UNSAID
+    most: Fraction = DEFAULT_SHARE
     """The largest share that is expected."""
     examples: tuple[str, ...] = field(default=(), repr=False)
     """Some of the places."""
@@ -66,7 +66,7 @@ class LeftOut:
             share = -(-100 * self.rows // self.of_rows)
             do = (
                 "If these are homes and other places that are not asked about, declare how much of the rows "
-                f'may be left out (`Manifest(unlisted="{share}%")`); otherwise write places as the list does.'
+                f'may be left out (`Expected(unlisted="{share}%")`); otherwise write places as the list does.'
             )
         if self.resembling:
             do = "Write places as the list does, and look again."
@@ -79,7 +79,7 @@ Confirm = Callable[[LeftOut], bool]
 """Shown what is left out; says whether to go on where it is more than expected."""
 
 
-def unsaid(_: LeftOut) -> bool:
+def never_confirm(_: LeftOut) -> bool:
     """Nobody is there to be shown anything, so nobody has confirmed it."""
     return False
 
@@ -103,7 +103,7 @@ class Unlisted:
             of_rows=self.of_rows,
             people=self.people,
             places=len(names),
-            most=UNSAID if most is None else most,
+            most=DEFAULT_SHARE if most is None else most,
             examples=tuple(others.sort().gather_every(max(1, len(others) // _SHOWN)).head(_SHOWN)),
             resembling=len(alike),
             alike=tuple((other, listed) for other, listed in alike[:_SHOWN]),

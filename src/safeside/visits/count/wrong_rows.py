@@ -10,7 +10,7 @@ import polars as pl
 
 from safeside.progress import Progress
 from safeside.visits.count.row_checks import RowCheck, row_checks
-from safeside.visits.findings import Doubt, Finding, Where, amount
+from safeside.visits.findings import Doubt, Finding, RowLocation, amount
 from safeside.visits.places.lookalikes import resembling
 from safeside.visits.places.places import Places
 from safeside.visits.read.dataframes import ROW
@@ -35,7 +35,7 @@ def flags(source: Source, checks: list[RowCheck]) -> list[nw.Expr]:
     return [*counted, shortest, nw.when(padded).then(length).max().alias("longest")]
 
 
-def locate(
+def find_faults(
     source: Source,
     places: Places | None,
     window: Window | None,
@@ -77,9 +77,9 @@ def _numbers() -> tuple[nw.Expr, nw.Expr, nw.Expr]:
     return number, number & person.str.starts_with("0"), person.str.len_chars()
 
 
-def find_rows(source: Source, wrong: nw.Expr, progress: Progress) -> tuple[Where, ...]:
+def find_rows(source: Source, wrong: nw.Expr, progress: Progress) -> tuple[RowLocation, ...]:
     """The first rows that are so, in the order of the files; none where the engine keeps no order."""
-    first = tuple[Where, ...]()
+    first = tuple[RowLocation, ...]()
     for frame, path in source.parts():
         if ROW not in frame.collect_schema().names():
             break
@@ -111,7 +111,7 @@ def _mixed_zeros(source: Source, asked: pl.DataFrame, progress: Progress) -> lis
     ]
 
 
-def no_places(source: Source, unknown: Iterable[str], progress: Progress) -> list[Finding]:
+def placeholder_places(source: Source, unknown: Iterable[str], progress: Progress) -> list[Finding]:
     """Identifiers that would be left out as those of other places, although they may stand for any place."""
     if source.declared.trust_places:
         return []
@@ -145,7 +145,7 @@ def no_places(source: Source, unknown: Iterable[str], progress: Progress) -> lis
 def unknown_places(source: Source, places: Places, unknown: Iterable[str], progress: Progress) -> Finding:
     """Places that are visited and not listed."""
     names = sorted(unknown)
-    first = tuple[Where, ...]()
+    first = tuple[RowLocation, ...]()
     if source.engine == "polars":
         first = find_rows(source, nw.col("place").cast(nw.String).is_in(names), progress)
     alike = resembling(pl.Series(names, dtype=pl.String), places.column).height
@@ -162,14 +162,16 @@ def unknown_places(source: Source, places: Places, unknown: Iterable[str], progr
     )
 
 
-def almost_listed(source: Source, places: Places, unknown: Iterable[str]) -> list[Finding]:
+def find_lookalikes(source: Source, places: Places, unknown: Iterable[str]) -> list[Finding]:
     """Places that would be left out as unknown although they are, but for their spelling, on the list."""
     if source.declared.trust_places:
         return []
-    return look_listed(source, resembling(pl.Series(list(unknown), dtype=pl.String), places.column).height)
+    return lookalike_findings(
+        source, resembling(pl.Series(list(unknown), dtype=pl.String), places.column).height
+    )
 
 
-def look_listed(source: Source, places: int) -> list[Finding]:
+def lookalike_findings(source: Source, places: int) -> list[Finding]:
     """So many places look like listed ones."""
     if not places:
         return []

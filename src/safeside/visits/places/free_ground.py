@@ -61,7 +61,7 @@ class Tight:
     room: float
 
 
-def require_gaps(places: Places, declared: VisitFormat) -> None:
+def require_free_ground(places: Places, declared: VisitFormat) -> None:
     """Refuse a radius or cells that leave too little ground around some place; nothing private is read."""
     latitude, longitude = places.latitude, places.longitude
     if (declared.radius is None and declared.h3_resolution is None) or latitude is None or longitude is None:

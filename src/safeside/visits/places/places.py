@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from safeside.errors import BadFile, BadQuestion
 from safeside.progress import quiet
 from safeside.untrusted import CONTROL
-from safeside.visits.findings import article, of_a_list, stop_on
+from safeside.visits.findings import Doubt, Finding, article, stop_on
 from safeside.visits.nearby import did_you_mean
-from safeside.visits.places.venues import require_room
-from safeside.visits.read.files import Fingerprint, Opened, open_files, shown_separator
+from safeside.visits.places.venues import require_venues
+from safeside.visits.read.files import Fingerprint, Opened, detect_separator, open_files
 from safeside.visits.read.identifiers import PLACEHOLDER, canonical, polars_bytes_as_text
 
 KNOWN: Final = ("place", "latitude", "longitude", "name", "region", "popularity", "at_most")
@@ -137,10 +137,25 @@ def read_places(
 
 
 def _open(source: str | Path, separator: str | None) -> Opened:
-    mark = separator if separator is not None else shown_separator(source)
+    mark = separator if separator is not None else detect_separator(source)
     opened = open_files(source, mark, Fingerprint(None), quiet)
-    stop_on(of_a_list(opened.findings))
+    stop_on(_of_a_list(opened.findings))
     return opened
+
+
+def _of_a_list(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """What is wrong with the file of a list of places, of which nobody declares a number of rows.
+
+    A list that was cut off lacks places, which a count then meets as unknown; no line end is no harm.
+    """
+    instead = {
+        Doubt.NO_ROWS: "List the places that are to be answered.",
+        Doubt.QUOTES: "Export the list again with every quote inside a field doubled.",
+        Doubt.LINE_BREAK: "Take the line breaks out of the list of places, or look for a stray quote.",
+    }
+    for finding in findings:
+        if finding.doubt is not Doubt.CUT_OFF:
+            yield replace(finding, do=instead.get(finding.doubt, finding.do))
 
 
 def _table(source: Any) -> pl.LazyFrame:
@@ -221,7 +236,7 @@ def _places(read: pl.DataFrame) -> Places:
     if "at_most" in read.columns:
         read = read.with_columns(pl.col("at_most").cast(pl.Int64))
     places = Places(table=read)
-    require_room(
+    require_venues(
         ids=places.column,
         names=places.table["name"] if "name" in places.table.columns else None,
         kinds=kinds,

@@ -71,7 +71,7 @@ Floats = NDArray[np.float64]
 Parts = NDArray[np.int32]
 
 
-def require_room(
+def require_venues(
     *,
     ids: pl.Series,
     names: pl.Series | None,

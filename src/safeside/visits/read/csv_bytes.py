@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from safeside.errors import BadFile
 from safeside.progress import Progress
-from safeside.visits.findings import Doubt, Finding, Where
+from safeside.visits.findings import Doubt, Finding, RowLocation
 
 CHUNK: Final = 1 << 20
 _BOM: Final = codecs.BOM_UTF8
@@ -296,7 +296,7 @@ _DO: Final = {
     Doubt.QUOTES: "Export the file again with every quote inside a field doubled; or, if no field is written"
     " in quotes, say so (`no_quotes=True`).",
     Doubt.LINE_BREAK: "Take the line breaks out of the fields; or, if they belong there, declare how many"
-    " rows there are in all files, from where they were exported (`Manifest(rows=)`).",
+    " rows there are in all files, from where they were exported (`Expected(rows=)`).",
     Doubt.FIELDS: "Export the file again; a short last line means that it was cut off.",
 }
 
@@ -307,7 +307,7 @@ def _findings(path: Path, tally: _Tally) -> list[Finding]:
             doubt=doubt,
             reason=_REASONS[doubt],
             do=_DO[doubt],
-            first=tuple(Where(file=path.name, line=line) for line in tally.wrong[doubt]),
+            first=tuple(RowLocation(file=path.name, line=line) for line in tally.wrong[doubt]),
         )
         for doubt in Doubt
         if doubt in tally.wrong

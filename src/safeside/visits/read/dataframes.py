@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Final
 
@@ -11,10 +12,9 @@ import polars as pl
 from narwhals.exceptions import NarwhalsError
 
 from safeside.errors import BadQuestion, MissingExtra
-from safeside.visits.read.format import Roles, VisitFormat
+from safeside.visits.read.format import VisitFormat
 from safeside.visits.read.identifiers import canonical, floats, polars_bytes_as_text, sql_bytes_as_text
-from safeside.visits.read.objects import hold_objects, several_kinds
-from safeside.visits.read.spark import byte_by_byte
+from safeside.visits.read.roles import Roles
 from safeside.visits.read.text_values import read_text
 from safeside.visits.times.clocks import zone_of
 
@@ -23,6 +23,19 @@ _PROMISES: Final = re.compile(r"sort|python|\bdf \[|cache|merge", re.IGNORECASE)
 """What a plan of Polars says where columns may come with a promise of their order: set_sorted, a function of
 Python's, a dataframe in memory.
 """
+_ANY: Final = ("string", "empty")
+_IDS: Final = (*_ANY, "bytes", "integer", "decimal")
+_KINDS: Final = {
+    "person": _IDS,
+    "place": _IDS,
+    "state": _ANY,
+    "start": (*_ANY, "integer", "datetime64", "datetime", "date"),
+    "end": (*_ANY, "integer", "datetime64", "datetime", "date"),
+    "time": (*_ANY, "integer", "datetime64", "datetime"),
+    "date": (*_ANY, "datetime64", "datetime", "date"),
+}
+_NUMBERS: Final = (*_ANY, "floating", "integer", "mixed-integer-float", "decimal")
+_BYTES: Final = "UTF8_BINARY"
 Frame = nw.LazyFrame[Any]
 
 
@@ -61,7 +74,7 @@ def from_dataframe(
     """The frame, and the same with numbered rows where the engine keeps rows in order."""
     if isinstance(chosen, nw.DataFrame) and engine != "polars":
         chosen = _in_utc(chosen, roles)
-    objects = isinstance(chosen, nw.DataFrame) and hold_objects(chosen, roles)
+    objects = isinstance(chosen, nw.DataFrame) and has_objects(chosen, roles)
     schema = chosen.collect_schema()
     # narwhals does not know every type of pandas (zones such as America/New_York); Polars does.
     here = isinstance(chosen, nw.DataFrame)
@@ -74,10 +87,10 @@ def from_dataframe(
     native = chosen.to_native()
     _refuse_float_categories(native, roles, engine)
     if engine.startswith("pyspark"):
-        plain = byte_by_byte(native)
+        plain = _spark_byte_by_byte(native)
         chosen = chosen if plain is native else nw.from_native(plain)
     if engine == "duckdb":
-        return _typed(nw.from_native(_byte_by_byte(native, schema)), roles), None
+        return _typed(nw.from_native(_duckdb_byte_by_byte(native, schema)), roles), None
     if engine == "polars":
         lazy = _as_it_is(native)
         numbered = prepare(lazy, roles, declared, renamed=True, numbered=True)
@@ -114,7 +127,7 @@ def _as_it_is(frame: pl.DataFrame | pl.LazyFrame) -> pl.LazyFrame:
     ).lazy()
 
 
-def _byte_by_byte(relation: Any, schema: nw.Schema) -> Any:
+def _duckdb_byte_by_byte(relation: Any, schema: nw.Schema) -> Any:
     """The relation without collations, under which DuckDB takes two people for one (NOCASE: ana and ANA)."""
 
     def plain(name: str) -> str:
@@ -128,6 +141,20 @@ def _byte_by_byte(relation: Any, schema: nw.Schema) -> Any:
         return f'{text} COLLATE C AS "{name}"'
 
     return relation.project(", ".join(map(plain, schema)))
+
+
+def _spark_byte_by_byte(visits: Any) -> Any:
+    """The dataframe without collations, under which Spark takes two people for one (UTF8_LCASE: ana, ANA),
+    and with bytes as text.
+    """
+    from pyspark.sql import functions
+
+    fields = visits.schema.fields
+    collated = [f.name for f in fields if getattr(f.dataType, "collation", _BYTES) != _BYTES]
+    plain = {name: functions.collate(functions.col(name), _BYTES) for name in collated}
+    for name in (f.name for f in fields if f.dataType.typeName() == "binary"):
+        plain[name] = functions.expr(sql_bytes_as_text(f"`{name}`", spark=True))
+    return visits.withColumns(plain) if plain else visits
 
 
 def _refuse_float_categories(native: Any, roles: Roles, engine: str) -> None:
@@ -154,11 +181,41 @@ def _to_polars(frame: nw.DataFrame[Any], roles: Roles) -> pl.DataFrame:
         OverflowError,
         NarwhalsError,
     ):  # as PyArrow refuses numbers that are too large
-        raise several_kinds(roles.columns.values()) from None
+        raise mixed_kinds(roles.columns.values()) from None
     except ModuleNotFoundError:
         raise MissingExtra(
             "Text in this dataframe can be read only with the package pyarrow.", "Run pip install pyarrow."
         ) from None
+
+
+def has_objects(chosen: nw.DataFrame[Any], roles: Roles) -> bool:
+    """Whether a column of pandas holds objects other than text, all of one kind; a refusal where they are of
+    several, or of a kind that cannot play the role.
+    """
+    if not chosen.implementation.is_pandas():
+        return False
+    from pandas.api.types import infer_dtype
+
+    table, found = chosen.to_native(), False
+    for role, column in roles.columns.items():
+        values = table[role]
+        categories = getattr(values.dtype, "categories", None)
+        held = values if categories is None else categories
+        if held.dtype != object:
+            continue
+        kind = infer_dtype(held, skipna=True)
+        if kind not in _KINDS.get(role, _NUMBERS) or (categories is not None and kind not in _ANY):
+            raise mixed_kinds([column])
+        found = found or kind not in _ANY
+    return found
+
+
+def mixed_kinds(columns: Iterable[str]) -> BadQuestion:
+    """What is said of a column whose values are no numbers, no times and no text, or some of each."""
+    return BadQuestion(
+        f"Column {' or '.join(columns)} holds values of several kinds, or of one that cannot be read.",
+        "Turn the whole column into text, whole numbers or timestamps, keeping missing values missing.",
+    )
 
 
 def _joined(columns: tuple[str, ...], held: pl.Schema) -> pl.Expr:
@@ -179,7 +236,7 @@ def join_times(
         raise _text_in(engine)
     if isinstance(frame, nw.DataFrame) and engine != "polars":
         alone = {role: column for role, column in roles.columns.items() if role not in roles.joined}
-        hold_objects(
+        has_objects(
             frame.select(nw.col(c).alias(role) for role, c in alone.items()), replace(roles, columns=alone)
         )
         read = dict.fromkeys(column for role in roles.columns for column in roles.read(role))

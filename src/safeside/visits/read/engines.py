@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
 import narwhals as nw
 import polars as pl
 
+from safeside.errors import BadFile
 from safeside.progress import Progress, quiet
-from safeside.visits.read.spark import bring_home, count_rows, not_what_was_counted, rising
 
 _TICK: Final = 0.2
 _AHEAD: Final = "POLARS_ROW_GROUP_PREFETCH_SIZE"
+_COUNTED: Final = "rows that left the executors"
+_NOTED: Final = "_enable_debugging_cache"
 
 
 def collect(
@@ -36,10 +39,12 @@ def collect(
     if all(isinstance(native, pl.LazyFrame) for native in natives):
         with _few_row_groups_ahead(sparing=sparing):
             if len(natives) == 1:
-                return patiently(lambda: [natives[0].collect(engine="streaming")], progress, what)
-            return patiently(lambda: pl.collect_all(natives, engine="streaming"), progress, what)
+                return with_progress(lambda: [natives[0].collect(engine="streaming")], progress, what)
+            return with_progress(lambda: pl.collect_all(natives, engine="streaming"), progress, what)
     keys = [key] + [None] * (len(queries) - 1)
-    return patiently(lambda: [_answer(*asked) for asked in zip(queries, keys, strict=True)], progress, what)
+    return with_progress(
+        lambda: [_answer(*asked) for asked in zip(queries, keys, strict=True)], progress, what
+    )
 
 
 @contextmanager
@@ -61,21 +66,21 @@ def _few_row_groups_ahead(*, sparing: bool) -> Iterator[None]:
 
 def _answer(query: nw.LazyFrame[Any], key: str | None) -> pl.DataFrame:
     if query.implementation.is_pyspark():
-        return bring_home(query.to_native(), key)
+        return fetch_from_spark(query.to_native(), key)
     answer = query.collect("polars").to_polars()
-    if key is not None and not rising(answer[key].sort()):
-        raise not_what_was_counted()
+    if key is not None and not strictly_increasing(answer[key].sort()):
+        raise wrong_delivery()
     return answer
 
 
-def each_once(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+def distinct_rows(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     """Every row once."""
     native = frame.to_native()
     # For `unique`, narwhals has engines that speak SQL sort all rows and number them.
     return nw.from_native(native.distinct()) if hasattr(native, "distinct") else frame.unique()
 
 
-def rows_for_each(frame: nw.LazyFrame[Any], key: str, name: str) -> nw.LazyFrame[Any]:
+def count_by(frame: nw.LazyFrame[Any], key: str, name: str) -> nw.LazyFrame[Any]:
     """How many rows there are for each value of the key."""
     if frame.implementation.is_pyspark():
         counted: nw.LazyFrame[Any] = nw.from_native(count_rows(frame.to_native(), key, name))
@@ -83,7 +88,9 @@ def rows_for_each(frame: nw.LazyFrame[Any], key: str, name: str) -> nw.LazyFrame
     return frame.group_by(key).agg(nw.len().alias(name))
 
 
-def patiently(work: Callable[[], list[pl.DataFrame]], progress: Progress, what: str) -> list[pl.DataFrame]:
+def with_progress(
+    work: Callable[[], list[pl.DataFrame]], progress: Progress, what: str
+) -> list[pl.DataFrame]:
     """Do the work, and say now and then that it is being done, if anybody listens."""
     if progress is quiet:
         return work()
@@ -104,3 +111,83 @@ def patiently(work: Callable[[], list[pl.DataFrame]], progress: Progress, what: 
     if failed:
         raise failed[0]
     return done[0]
+
+
+@contextmanager
+def without_call_sites() -> Iterator[None]:
+    """Have PySpark not note which line made each expression.
+
+    It does so for its error messages, with ten calls to Java for each expression, and its documentation
+    warns of the cost. Those lines would be ours or those of narwhals, and its messages are not shown anyway.
+    Afterwards PySpark asks its session again whether to note lines.
+    """
+    notes = sys.modules.get("pyspark.errors.utils")
+    if not hasattr(notes, _NOTED):
+        yield
+        return
+    setattr(notes, _NOTED, False)
+    try:
+        yield
+    finally:
+        setattr(notes, _NOTED, None)
+
+
+@without_call_sites()
+def count_rows(frame: Any, key: str, name: str) -> Any:
+    """How many rows there are for each value of the key: said in few words, each being a call to Java."""
+    from pyspark.sql import functions
+
+    return frame.groupBy(key).agg(functions.expr(f"count(1) AS {name}"))
+
+
+def fetch_from_spark(answer: Any, key: str | None) -> pl.DataFrame:
+    """The rows of a PySpark dataframe, sorted by `key`, in which no value comes twice."""
+    from pyspark.sql import functions
+
+    with without_call_sites():
+        if key is not None:
+            answer = answer.sortWithinPartitions(key)
+        counted = answer.observe(_COUNTED, functions.expr("count(1)"))
+    try:
+        table = counted.toArrow()
+    except EOFError:  # the driver's own machinery went away in the middle of the delivery
+        raise wrong_delivery() from None
+    # Read where Spark keeps it: an Observation would wait, for ever, for an event that a busy driver drops.
+    rows = counted._jdf.queryExecution().observedMetrics().apply(_COUNTED).getLong(0)
+    empty = pl.DataFrame(table.schema.empty_table())
+    return join_batches(empty, (pl.DataFrame(batch) for batch in table.to_batches()), key, rows)
+
+
+def join_batches(
+    empty: pl.DataFrame, batches: Iterable[pl.DataFrame], key: str | None, rows: int
+) -> pl.DataFrame:
+    """All batches as one frame in order of the key, or a refusal: none missing, none twice, none mixed up."""
+    arrived = [empty]
+    for batch in batches:
+        if key is not None and not strictly_increasing(batch[key]):
+            raise wrong_delivery()
+        arrived.append(batch)
+    whole = pl.concat(arrived)
+    if whole.height != rows:
+        raise wrong_delivery()
+    if key is not None:
+        whole = whole.sort(key)
+        if not strictly_increasing(whole[key]):
+            raise wrong_delivery()
+    return whole
+
+
+def strictly_increasing(values: pl.Series) -> bool:
+    """Whether each value is greater than the one before; a missing one comes first, and once."""
+    known = values.drop_nulls()
+    if values.null_count() > 1 or (values.null_count() and values[0] is not None):
+        return False
+    return bool((known[1:] > known[:-1]).all())
+
+
+def wrong_delivery() -> BadFile:
+    """What is said when an answer is not whole."""
+    return BadFile(
+        "What was delivered is not what was counted: rows are missing, twice or out of order.",
+        "Count again once nothing writes to the data; if it happens again, report it.",
+    )

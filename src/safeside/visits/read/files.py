@@ -14,8 +14,8 @@ from safeside.errors import BadFile, BadQuestion
 from safeside.progress import Progress
 from safeside.visits.findings import LEGIBLE, Doubt, Finding
 from safeside.visits.read.csv_bytes import CHUNK, TextFile, inspect_text
-from safeside.visits.read.parquet import OldTimes, old_times
-from safeside.visits.read.paths import TABLE, TEXT, Found, find_files, unopened
+from safeside.visits.read.parquet import LegacyTimes, legacy_times
+from safeside.visits.read.paths import TABLE, TEXT, Found, cannot_open, find_files
 
 _MAGIC: Final = b"PAR1"
 _WRITTEN_ALL: Final = "_SUCCESS"
@@ -81,7 +81,7 @@ class Opened:
     """Files without so much as a header."""
     columns: tuple[str, ...]
     types: tuple[dict[str, pl.DataType], ...]
-    old: tuple[OldTimes, ...]
+    old: tuple[LegacyTimes, ...]
     rows: int
     findings: tuple[Finding, ...]
     fingerprint: str | None
@@ -141,9 +141,9 @@ class Opened:
                         "Write all files with the same columns and types.",
                     )
 
-    def old_times(self, columns: Iterable[str]) -> list[str]:
+    def legacy_times(self, columns: Iterable[str]) -> list[str]:
         """Which of these columns hold times of the old kind, that does not say whose clock it shows."""
-        old = {name for each in self.old for name in each.nobody_knows}
+        old = {name for each in self.old for name in each.int96}
         return [column for column in columns if column in old and self._naive(column)]
 
     def _naive(self, column: str) -> bool:
@@ -177,10 +177,10 @@ def open_files(
             return _open_text(found, separator, fingerprint, progress, quotes=quotes)
         return _open_tables(found, separator, fingerprint, progress)
     except OSError as error:
-        unopened(error)
+        cannot_open(error)
 
 
-def shown_separator(source: str | Path) -> str:
+def detect_separator(source: str | Path) -> str:
     """What separates the fields of a list of places, where its first line leaves no doubt; else a comma."""
     try:
         if not Path(source).is_file():
@@ -270,7 +270,7 @@ def _require_header(file: TextFile, first: TextFile, separator: str) -> None:
 
 def _open_tables(found: Found, separator: str, fingerprint: Fingerprint, progress: Progress) -> Opened:
     types: list[dict[str, pl.DataType]] = []
-    old: list[OldTimes] = []
+    old: list[LegacyTimes] = []
     held: list[int] = []
     for path, stamp in zip(found.paths, found.stamps, strict=True):
         fingerprint.file(stamp.size)
@@ -329,9 +329,9 @@ def _schema(path: Path, size: int) -> dict[str, pl.DataType]:
         raise _damaged(path) from None
 
 
-def _old_times(path: Path) -> OldTimes:
+def _old_times(path: Path) -> LegacyTimes:
     try:
-        return old_times(path)
+        return legacy_times(path)
     except (EOFError, OSError):
         raise _damaged(path) from None
 
@@ -354,7 +354,7 @@ def _cut_off(file: TextFile) -> Finding:
         doubt=Doubt.CUT_OFF,
         column="" if file.closed or not file.columns else file.columns[-1],
         reason=f"the last line of {file.path.name} does not end, so the file may have been cut off",
-        do="Export it again, or, if it is whole, declare the number of rows in all files (`Manifest(rows=)`)."
+        do="Export it again, or, if it is whole, declare the number of rows in all files (`Expected(rows=)`)."
         if file.closed
         else END_IT,
     )
@@ -376,5 +376,5 @@ def _no_rows(path: Path) -> Finding:
         doubt=Doubt.NO_ROWS,
         reason=f"{path.name} has no rows",
         do="Export the file again, leave it out, or declare how many rows there are in all files"
-        " (`Manifest(rows=)`).",
+        " (`Expected(rows=)`).",
     )

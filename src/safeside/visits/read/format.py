@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta, tzinfo
-from enum import StrEnum
 from fractions import Fraction
 from typing import Final
 
 from safeside.errors import BadQuestion, NoRoom
-from safeside.visits.read.roles import A_VALUE, ROLES, join, no_column, no_names, read_columns
-from safeside.visits.times.clocks import PER_SECOND
-from safeside.visits.times.window import find_zone, in_words, parse_duration
+from safeside.visits.nearby import did_you_mean
+from safeside.visits.times.window import PER_SECOND, find_zone, in_words, parse_duration
 
 _WIDEST_RADIUS: Final = 1_000.0
 _WIDEST_STAY: Final = 10_000.0
@@ -25,22 +23,13 @@ _TABS: Final = {r"\t": "\t", "tab": "\t"}
 _PERCENT: Final = re.compile(r"\s*(?P<number>\d{1,3}(?:\.\d{1,9})?)\s*%\s*")
 _MOST_RINGS: Final = {8: 0, 9: 2, 10: 8}
 """With more rings around it, one place alone covers the ground within a kilometre; 10 of smaller cells."""
+_PLACED: Final = ("person", "place", "latitude", "longitude", "accuracy")
+ROLES: Final = (*_PLACED, "start", "end", "time", "date", "state")
+_NEXT_ROLE: Final = re.compile(r",(?=\s*[A-Za-z_]+\s*=)")
+"""Only such commas separate roles: others belong to the name of a column."""
+_OPTIONAL: Final = ("accuracy", "state")
+"""Columns of these names may be something else: state=, without a column, says that none is one."""
 _EPOCHS: Final = {f"epoch-{unit}": unit for unit in PER_SECOND}
-
-
-class When(StrEnum):
-    """How a row tells when."""
-
-    STAYS = "stays"
-    SIGHTINGS = "sightings"
-    DATES = "dates"
-
-
-class Where(StrEnum):
-    """How a row tells where."""
-
-    PLACES = "places"
-    COORDINATES = "coordinates"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +91,7 @@ class VisitFormat:
     radius: float | None = None
     h3_resolution: int | None = None
     h3_rings: int = 1
-    at_least: StayRule | None = None
+    stay_rule: StayRule | None = None
     stay_states: tuple[str, ...] = ("STAY",)
     move_states: tuple[str, ...] = ("MOVE",)
     separator: str = ","
@@ -154,8 +143,8 @@ class VisitFormat:
     @property
     def reach(self) -> tuple[timedelta, timedelta]:
         """How far before and after a window the counting rule looks."""
-        if self.at_least is not None:
-            return self.at_least.reach, self.at_least.reach
+        if self.stay_rule is not None:
+            return self.stay_rule.reach, self.stay_rule.reach
         return self.held or timedelta(0), timedelta(0)
 
     @property
@@ -175,7 +164,7 @@ class VisitFormat:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Manifest:
+class Expected:
     """What the owner knows beforehand of the data; any disagreement stops the work.
 
     It is compared, for the owner's own eyes, and never published nor written down: not in a release, not in
@@ -200,145 +189,34 @@ class Manifest:
         return None if self.unlisted is None else _share(self.unlisted)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Roles:
-    """Which column plays which role, once the columns are known."""
-
-    columns: Mapping[str, str]
-    when: When
-    where: Where
-    unused: tuple[str, ...]
-    joined: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    """Times that two columns tell, a date and a time of day; in `columns` they stand as day+hour."""
-
-    def read(self, role: str) -> tuple[str, ...]:
-        """The column or columns that are read for a role."""
-        return self.joined.get(role, (self.columns[role],))
-
-    @property
-    def movement(self) -> bool:
-        """Whether rows say STAY or MOVE."""
-        return "state" in self.columns
-
-    @property
-    def times(self) -> tuple[str, ...]:
-        """The roles that tell the time."""
-        return {When.STAYS: ("start", "end"), When.SIGHTINGS: ("time",), When.DATES: ("date",)}[self.when]
-
-
-def assign_roles(available: Collection[str], declared: VisitFormat) -> Roles:
-    """Match declared roles with the columns there are; every doubt is a question back to the owner."""
-    names = declared.names
-    none = [role for role, column in names.items() if not column]
-    names = {role: column for role, column in names.items() if column}
-    joined = {}
-    for role, column in names.items():
-        both = None if column in available else join(role, column, available)
-        if both is not None:
-            joined[role] = both
-        elif column not in available:
-            raise no_column(role, column, available)
-    found = {
-        role: names.get(role, role)
-        for role in ROLES
-        if role in joined or (names.get(role, role) in available and role not in none)
-    }
-    if "person" not in found:
-        raise no_column("person", "person", available)
-    when = _when(found, declared, available)
-    where = _where(found, declared, available)
-    wanted = ["person", *_WHEN_ROLES[when], *_WHERE_ROLES[where], *(["state"] if "state" in found else [])]
-    used = {role: found[role] for role in wanted if role in found}
-    twice = {column for column in used.values() if list(used.values()).count(column) > 1}
-    if twice:
-        raise BadQuestion(
-            f"Column {min(twice)} is used for two things.", "Map each of the roles to a column of its own."
-        )
-    left_over = [role for role in names if role not in used]
-    if left_over:
-        raise BadQuestion(
-            f"A column is mapped to {left_over[0]}, which {when} at {where} do not use.",
-            "Map start and end, or time, or date; and place, or latitude and longitude with a radius.",
-        )
-    read = {*used.values(), *(column for both in joined.values() for column in both)}
-    unused = tuple(column for column in available if column not in read)
-    return Roles(columns=used, when=when, where=where, unused=unused, joined=joined)
-
-
-_WHEN_ROLES: Final = {When.STAYS: ("start", "end"), When.SIGHTINGS: ("time",), When.DATES: ("date",)}
-_WHERE_ROLES: Final = {Where.PLACES: ("place",), Where.COORDINATES: ("latitude", "longitude", "accuracy")}
-
-
-def _when(found: Mapping[str, str], declared: VisitFormat, available: Collection[str]) -> When:
-    mapped = {"start": When.STAYS, "end": When.STAYS, "time": When.SIGHTINGS, "date": When.DATES}
-    forms = {mapped[role] for role in declared.names if role in mapped}
-    forms = forms or {mapped[role] for role in found if role in mapped}
-    if len(forms) > 1:
-        raise BadQuestion(
-            f"The visits could be read as {' or as '.join(sorted(forms))}.",
-            "Say which columns tell the time: start and end, or time, or date "
-            '(`columns={"time": "COLUMN"}`); or, where one is the date and one the time of day, both '
-            'together (`columns={"time": "DATE+TIME"}`).',
-        )
-    if not forms and any(A_VALUE.match(name) for name in available):
-        raise no_names()
-    if not forms and "start" in {name.strip() for name in available}:
-        raise no_column("start", "start", available)
-    if not forms:
-        raise BadQuestion(
-            f"No column tells the time. There are: {', '.join(available)}.",
-            'Map start and end, or time, or date to columns (`columns={"time": "COLUMN"}`).',
-        )
-    (form,) = forms
-    for role in _WHEN_ROLES[form]:
-        if role not in found:
-            raise no_column(role, role, available)
-    if form is When.SIGHTINGS and declared.hold is None and declared.at_least is None:
-        raise BadQuestion(
-            "Sightings tell when a person was seen, not how long they stayed.",
-            'Declare how long a sighting holds (`hold="15min"`), or map start and end.',
-        )
-    if form is not When.SIGHTINGS and declared.hold is not None:
-        raise BadQuestion(
-            f"A holding time is declared, but the visits are {form}.", "Leave the holding time out."
-        )
-    if declared.at_least is not None and (form is not When.SIGHTINGS or declared.hold is not None):
-        raise BadQuestion(
-            "Stays can be detected only in sightings without a holding time.",
-            "Map time, latitude and longitude, declare a radius, and leave the holding time out.",
-        )
-    return form
-
-
-def _where(found: Mapping[str, str], declared: VisitFormat, available: Collection[str]) -> Where:
-    by_coordinates = declared.radius is not None or declared.h3_resolution is not None
-    if by_coordinates:
-        for role in ("latitude", "longitude"):
-            if role not in found:
-                raise no_column(role, role, available)
-        return Where.COORDINATES
-    if declared.at_least is not None:
-        raise BadQuestion(
-            "Stays are detected from coordinates.",
-            "Declare a radius (`radius=50`) or H3 cells (`h3_resolution=11`).",
-        )
-    if "place" in found:
-        return Where.PLACES
-    if "latitude" in found and "longitude" in found:
-        raise BadQuestion(
-            "The visits have coordinates and no place.",
-            "Declare how coordinates become places: a radius in metres (`radius=50`) or H3 cells "
-            "(`h3_resolution=11`).",
-        )
-    raise no_column("place", "place", available)
-
-
 def _share(text: str) -> Fraction:
     percent = _PERCENT.fullmatch(text)
     share = Fraction(percent["number"]) / 100 if percent else Fraction(-1)
     if not 0 <= share <= 1:
         raise BadQuestion(
             "The share of rows that may be left out is not written in per cent.",
-            'Write it as 60% (`Manifest(unlisted="60%")`).',
+            'Write it as 60% (`Expected(unlisted="60%")`).',
         )
     return share
+
+
+def read_columns(columns: Mapping[str, str] | str) -> dict[str, str]:
+    if isinstance(columns, str):
+        pairs = [part.partition("=") for part in _NEXT_ROLE.split(columns) if part.strip()]
+        if any(not sign or not role.strip() for role, sign, _ in pairs):
+            raise BadQuestion(
+                "The columns are not written as ROLE=COLUMN.",
+                'Write `columns={"person": "patient_id", "time": "seen_at"}`.',
+            )
+        columns = {role.strip(): column.strip() for role, _, column in pairs}
+    for role in columns:
+        if role not in ROLES:
+            raise BadQuestion(
+                f"A visit has no role {role!r}.", f"Use one of {', '.join(ROLES)}.{did_you_mean(role, ROLES)}"
+            )
+        if not columns[role] and role not in _OPTIONAL:
+            raise BadQuestion(
+                f"The role {role} is given no column.",
+                f"Write {role}=COLUMN; {' and '.join(_OPTIONAL)} may be left without one.",
+            )
+    return dict(columns)

@@ -170,7 +170,7 @@ def sql_bytes_as_text(column: str, *, spark: bool) -> str:
     return f"CASE WHEN {other} THEN '{_HEX}' || {digits} ELSE {text} END"
 
 
-def people(dtype: nw.dtypes.DType) -> nw.Expr:
+def count_people(dtype: nw.dtypes.DType) -> nw.Expr:
     """How many people there are, rows without an identifier being nobody's; null where there are no rows."""
     person = nw.col("person")
     gone = missing(person, dtype)

@@ -44,18 +44,18 @@ class _Column:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OldTimes:
+class LegacyTimes:
     """The columns whose values are 96 bits long, and those that are moments of UTC without saying so."""
 
-    nobody_knows: frozenset[str]
+    int96: frozenset[str]
     utc: frozenset[str]
 
 
-def old_times(path: Path) -> OldTimes:
+def legacy_times(path: Path) -> LegacyTimes:
     """Which columns of a file hold times of an old kind."""
     columns = _columns(path)
-    return OldTimes(
-        nobody_knows=frozenset(column.name for column in columns if column.old),
+    return LegacyTimes(
+        int96=frozenset(column.name for column in columns if column.old),
         utc=frozenset(column.name for column in columns if column.utc),
     )
 

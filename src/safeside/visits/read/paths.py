@@ -135,7 +135,7 @@ def _inside(folder: Path) -> list[Path]:
     found: list[Path] = []
     others: list[str] = []
     seen: set[Path] = set()
-    for root, folders, names in os.walk(folder, onerror=unopened, followlinks=True):
+    for root, folders, names in os.walk(folder, onerror=cannot_open, followlinks=True):
         here = Path(root).resolve()
         if here in seen:
             folders.clear()
@@ -165,7 +165,7 @@ def _pattern(folder: Path, files: list[Path]) -> str:
     return "the files by their names"
 
 
-def unopened(error: OSError) -> NoReturn:
+def cannot_open(error: OSError) -> NoReturn:
     raise BadFile(
         f"{Path(str(error.filename)).name} cannot be opened.", "Check that the file exists and may be read."
     ) from None
@@ -175,7 +175,7 @@ def _stamp(path: Path) -> Stamp:
     try:
         status = path.stat()
     except OSError as error:
-        unopened(error)
+        cannot_open(error)
     return Stamp(
         size=status.st_size,
         modified=status.st_mtime_ns,

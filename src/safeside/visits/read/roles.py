@@ -4,29 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Final
 
 from safeside.errors import BadQuestion
 from safeside.visits.nearby import did_you_mean
+from safeside.visits.read.format import ROLES, VisitFormat
 
-ROLES: Final = (
-    "person",
-    "place",
-    "latitude",
-    "longitude",
-    "accuracy",
-    "start",
-    "end",
-    "time",
-    "date",
-    "state",
-)
-A_VALUE: Final = re.compile(r"\s*[+-]?[0-9][0-9.,:/ T+Z-]*$")
-_NEXT_ROLE: Final = re.compile(r",(?=\s*[A-Za-z_]+\s*=)")
-"""Only such commas separate roles: others belong to the name of a column."""
-_OPTIONAL: Final = ("accuracy", "state")
-"""Columns of these names may be something else: state=, without a column, says that none is one."""
-
+_A_VALUE: Final = re.compile(r"\s*[+-]?[0-9][0-9.,:/ T+Z-]*$")
 _ALSO_CALLED: Final = {
     "person": ("patient", "user", "uid", "subject", "device", "pid"),
     "place": ("venue", "location", "poi", "site", "shop"),
@@ -38,13 +24,171 @@ _ALSO_CALLED: Final = {
     "date": ("day",),
 }
 """Names that others give to the same things: offered when a column is not found, never taken."""
-
-
 _JOINED: Final = ("start", "end", "time")
 """What may be told by two columns, a date and a time of day."""
 
 
-def join(role: str, column: str, available: Collection[str]) -> tuple[str, str] | None:
+class TimeForm(StrEnum):
+    """How a row tells when."""
+
+    STAYS = "stays"
+    SIGHTINGS = "sightings"
+    DATES = "dates"
+
+
+class PlaceForm(StrEnum):
+    """How a row tells where."""
+
+    PLACES = "places"
+    COORDINATES = "coordinates"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Roles:
+    """Which column plays which role, once the columns are known."""
+
+    columns: Mapping[str, str]
+    when: TimeForm
+    where: PlaceForm
+    unused: tuple[str, ...]
+    joined: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Times that two columns tell, a date and a time of day; in `columns` they stand as day+hour."""
+
+    def read(self, role: str) -> tuple[str, ...]:
+        """The column or columns that are read for a role."""
+        return self.joined.get(role, (self.columns[role],))
+
+    @property
+    def movement(self) -> bool:
+        """Whether rows say STAY or MOVE."""
+        return "state" in self.columns
+
+    @property
+    def times(self) -> tuple[str, ...]:
+        """The roles that tell the time."""
+        return _WHEN_ROLES[self.when]
+
+
+def assign_roles(available: Collection[str], declared: VisitFormat) -> Roles:
+    """Match declared roles with the columns there are; every doubt is a question back to the owner."""
+    names = declared.names
+    none = [role for role, column in names.items() if not column]
+    names = {role: column for role, column in names.items() if column}
+    joined = {}
+    for role, column in names.items():
+        both = None if column in available else _join(role, column, available)
+        if both is not None:
+            joined[role] = both
+        elif column not in available:
+            raise no_column(role, column, available)
+    found = {
+        role: names.get(role, role)
+        for role in ROLES
+        if role in joined or (names.get(role, role) in available and role not in none)
+    }
+    if "person" not in found:
+        raise no_column("person", "person", available)
+    when = _when(found, declared, available)
+    where = _where(found, declared, available)
+    wanted = ["person", *_WHEN_ROLES[when], *_WHERE_ROLES[where], *(["state"] if "state" in found else [])]
+    used = {role: found[role] for role in wanted if role in found}
+    twice = {column for column in used.values() if list(used.values()).count(column) > 1}
+    if twice:
+        raise BadQuestion(
+            f"Column {min(twice)} is used for two things.", "Map each of the roles to a column of its own."
+        )
+    left_over = [role for role in names if role not in used]
+    if left_over:
+        raise BadQuestion(
+            f"A column is mapped to {left_over[0]}, which {when} at {where} do not use.",
+            "Map start and end, or time, or date; and place, or latitude and longitude with a radius.",
+        )
+    read = {*used.values(), *(column for both in joined.values() for column in both)}
+    unused = tuple(column for column in available if column not in read)
+    return Roles(columns=used, when=when, where=where, unused=unused, joined=joined)
+
+
+_WHEN_ROLES: Final = {
+    TimeForm.STAYS: ("start", "end"),
+    TimeForm.SIGHTINGS: ("time",),
+    TimeForm.DATES: ("date",),
+}
+_WHERE_ROLES: Final = {
+    PlaceForm.PLACES: ("place",),
+    PlaceForm.COORDINATES: ("latitude", "longitude", "accuracy"),
+}
+
+
+def _when(found: Mapping[str, str], declared: VisitFormat, available: Collection[str]) -> TimeForm:
+    mapped = {
+        "start": TimeForm.STAYS,
+        "end": TimeForm.STAYS,
+        "time": TimeForm.SIGHTINGS,
+        "date": TimeForm.DATES,
+    }
+    forms = {mapped[role] for role in declared.names if role in mapped}
+    forms = forms or {mapped[role] for role in found if role in mapped}
+    if len(forms) > 1:
+        raise BadQuestion(
+            f"The visits could be read as {' or as '.join(sorted(forms))}.",
+            "Say which columns tell the time: start and end, or time, or date "
+            '(`columns={"time": "COLUMN"}`); or, where one is the date and one the time of day, both '
+            'together (`columns={"time": "DATE+TIME"}`).',
+        )
+    if not forms and any(_A_VALUE.match(name) for name in available):
+        raise _no_names()
+    if not forms and "start" in {name.strip() for name in available}:
+        raise no_column("start", "start", available)
+    if not forms:
+        raise BadQuestion(
+            f"No column tells the time. There are: {', '.join(available)}.",
+            'Map start and end, or time, or date to columns (`columns={"time": "COLUMN"}`).',
+        )
+    (form,) = forms
+    for role in _WHEN_ROLES[form]:
+        if role not in found:
+            raise no_column(role, role, available)
+    if form is TimeForm.SIGHTINGS and declared.hold is None and declared.stay_rule is None:
+        raise BadQuestion(
+            "Sightings tell when a person was seen, not how long they stayed.",
+            'Declare how long a sighting holds (`hold="15min"`), or map start and end.',
+        )
+    if form is not TimeForm.SIGHTINGS and declared.hold is not None:
+        raise BadQuestion(
+            f"A holding time is declared, but the visits are {form}.", "Leave the holding time out."
+        )
+    if declared.stay_rule is not None and (form is not TimeForm.SIGHTINGS or declared.hold is not None):
+        raise BadQuestion(
+            "Stays can be detected only in sightings without a holding time.",
+            "Map time, latitude and longitude, declare a radius, and leave the holding time out.",
+        )
+    return form
+
+
+def _where(found: Mapping[str, str], declared: VisitFormat, available: Collection[str]) -> PlaceForm:
+    by_coordinates = declared.radius is not None or declared.h3_resolution is not None
+    if by_coordinates:
+        for role in ("latitude", "longitude"):
+            if role not in found:
+                raise no_column(role, role, available)
+        return PlaceForm.COORDINATES
+    if declared.stay_rule is not None:
+        raise BadQuestion(
+            "Stays are detected from coordinates.",
+            "Declare a radius (`radius=50`) or H3 cells (`h3_resolution=11`).",
+        )
+    if "place" in found:
+        return PlaceForm.PLACES
+    if "latitude" in found and "longitude" in found:
+        raise BadQuestion(
+            "The visits have coordinates and no place.",
+            "Declare how coordinates become places: a radius in metres (`radius=50`) or H3 cells "
+            "(`h3_resolution=11`).",
+        )
+    raise no_column("place", "place", available)
+
+
+def _join(role: str, column: str, available: Collection[str]) -> tuple[str, str] | None:
     """The two columns meant by day+hour; None where there are no such columns, or the role takes none."""
     first, plus, second = (part.strip() for part in column.partition("+"))
     both = plus and first in available and second in available
@@ -52,8 +196,8 @@ def join(role: str, column: str, available: Collection[str]) -> tuple[str, str] 
 
 
 def no_column(role: str, column: str, available: Collection[str]) -> BadQuestion:
-    if any(A_VALUE.match(name) for name in available):
-        return no_names()
+    if any(_A_VALUE.match(name) for name in available):
+        return _no_names()
     wanted = f"{role} ({column})" if role != column else role
     if column in (name.strip() for name in available):
         return BadQuestion(
@@ -67,31 +211,9 @@ def no_column(role: str, column: str, available: Collection[str]) -> BadQuestion
     )
 
 
-def no_names() -> BadQuestion:
+def _no_names() -> BadQuestion:
     """Where names should stand there may be somebody's row, so nothing of it is repeated."""
     return BadQuestion(
         "A column is called by a number or a time, as if a row stood where the names should.",
         "Write the names of the columns into the first line: person,place,start,end.",
     )
-
-
-def read_columns(columns: Mapping[str, str] | str) -> dict[str, str]:
-    if isinstance(columns, str):
-        pairs = [part.partition("=") for part in _NEXT_ROLE.split(columns) if part.strip()]
-        if any(not sign or not role.strip() for role, sign, _ in pairs):
-            raise BadQuestion(
-                "The columns are not written as ROLE=COLUMN.",
-                'Write `columns={"person": "patient_id", "time": "seen_at"}`.',
-            )
-        columns = {role.strip(): column.strip() for role, _, column in pairs}
-    for role in columns:
-        if role not in ROLES:
-            raise BadQuestion(
-                f"A visit has no role {role!r}.", f"Use one of {', '.join(ROLES)}.{did_you_mean(role, ROLES)}"
-            )
-        if not columns[role] and role not in _OPTIONAL:
-            raise BadQuestion(
-                f"The role {role} is given no column.",
-                f"Write {role}=COLUMN; {' and '.join(_OPTIONAL)} may be left without one.",
-            )
-    return dict(columns)

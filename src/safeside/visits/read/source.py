@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,14 +14,16 @@ import polars as pl
 
 from safeside.errors import BadFile, BadQuestion
 from safeside.progress import Progress
-from safeside.visits.findings import Doubt, Finding, Where, stop_on
+from safeside.visits.findings import Doubt, Finding, RowLocation, stop_on
 from safeside.visits.read.csv_bytes import lines_of
 from safeside.visits.read.dataframes import Frame, from_dataframe, from_native, join_times, names_of, prepare
 from safeside.visits.read.files import Fingerprint, Opened, open_files
-from safeside.visits.read.format import Roles, VisitFormat, When, assign_roles
+from safeside.visits.read.format import VisitFormat
 from safeside.visits.read.identifiers import is_text
-from safeside.visits.read.text_values import CLOCKS_OF_UTC, only_numbers, text_of
+from safeside.visits.read.roles import PlaceForm, Roles, TimeForm, assign_roles
+from safeside.visits.read.text_values import CLOCKS_OF_UTC, epoch_not_declared, text_of
 from safeside.visits.times.clocks import Clock, Epoch, FloatEpoch, LocalDates, LocalStamps, Stamps
+from safeside.visits.times.window import in_words
 
 _ENGINES: Final = ("narwhals", "pandas", "pyarrow", "duckdb", "_duckdb", "pyspark", "py4j")
 
@@ -67,14 +70,16 @@ class Source:
         """The same visits, fewer rows of their files."""
         return replace(self, frame=prepare(rows, self.roles, self.declared))
 
-    def where(self, path: Path | None, rows: list[int]) -> tuple[Where, ...]:
+    def where(self, path: Path | None, rows: list[int]) -> tuple[RowLocation, ...]:
         """Row numbers from 0 as a person finds them: lines of a text file, rows of a table."""
         if path is None:
-            return tuple(Where(file="", line=row + 1, unit="row") for row in rows)
+            return tuple(RowLocation(file="", line=row + 1, unit="row") for row in rows)
         if self.opened is not None and self.opened.text:
             broken = any(found.doubt is Doubt.LINE_BREAK for found in self.opened.findings)
-            return tuple(Where(file=path.name, line=line) for line in lines_of(path, rows, broken=broken))
-        return tuple(Where(file=path.name, line=row + 1, unit="row") for row in rows)
+            return tuple(
+                RowLocation(file=path.name, line=line) for line in lines_of(path, rows, broken=broken)
+            )
+        return tuple(RowLocation(file=path.name, line=row + 1, unit="row") for row in rows)
 
 
 def open_paths(visits: Any, declared: VisitFormat, *, key: bytes | None, progress: Progress) -> Opened | None:
@@ -107,7 +112,7 @@ def open_visits(visits: Any, opened: Opened | None, declared: VisitFormat) -> So
 
 def _require_known_clock(opened: Opened, roles: Roles, declared: VisitFormat) -> None:
     """Refuse times that Spark would have written in UTC, read on any other clock."""
-    old = opened.old_times(column for role in roles.times for column in roles.read(role))
+    old = opened.legacy_times(column for role in roles.times for column in roles.read(role))
     if old and declared.timezone not in CLOCKS_OF_UTC:
         raise BadQuestion(
             f"The times in column {old[0]} are of an old kind (INT96), which Spark writes in UTC and others"
@@ -150,22 +155,23 @@ def _clock(roles: Roles, role: str, dtype: nw.dtypes.DType, declared: VisitForma
     if isinstance(dtype, nw.Datetime):
         stamps = Stamps(dtype=dtype, polars=engine == "polars", spark=engine.startswith("pyspark"))
         zone = dtype.time_zone
-        if roles.when is When.DATES and zone is None:
+        if roles.when is TimeForm.DATES and zone is None:
             return LocalDates(local=_local(column, declared), midnights=stamps)
-        if roles.when is not When.DATES:
+        if roles.when is not TimeForm.DATES:
             return stamps if zone is not None else LocalStamps(stamps=stamps, local=_local(column, declared))
-    if dtype == nw.Date and roles.when is not When.SIGHTINGS:
+    if dtype == nw.Date and roles.when is not TimeForm.SIGHTINGS:
         return LocalDates(local=_local(column, declared), midnights=None)
-    if dtype.is_integer() and roles.when is not When.DATES:
+    if dtype.is_integer() and roles.when is not TimeForm.DATES:
         if declared.epoch is None:
-            raise only_numbers(column)
+            raise epoch_not_declared(column)
         return Epoch(unit=declared.epoch)
-    if dtype.is_float() and roles.when is not When.DATES:
+    if dtype.is_float() and roles.when is not TimeForm.DATES:
         if declared.epoch is None:
-            raise only_numbers(column)
+            raise epoch_not_declared(column)
         return FloatEpoch(unit=declared.epoch)
+    wanted = "date" if roles.when is TimeForm.DATES else "time"
     raise BadQuestion(
-        f"Column {column} holds {dtype}, which is not a {'date' if roles.when is When.DATES else 'time'}.",
+        f"Column {column} holds {dtype}, which is not a {wanted}.",
         "Map timestamps as start and end or as time, and dates as date.",
     )
 
@@ -178,6 +184,55 @@ def _local(column: str, declared: VisitFormat) -> Any:
             'Declare the zone whose clock they show (`timezone="Asia/Tokyo"`).',
         )
     return local
+
+
+def exclusions(source: Source, *, exclude_unknown_places: bool) -> tuple[str, ...]:
+    """Sentences that every answer must carry."""
+    declared = source.declared
+    said = []
+    if exclude_unknown_places and source.roles.where is PlaceForm.PLACES:
+        said.append("Visits to places that are not on the list are not counted.")
+    if declared.stay_rule is not None:
+        said.append(declared.stay_rule.sentence())
+    if source.roles.movement:
+        said.append(f"Only records in state {' or '.join(declared.stay_states)} are counted.")
+    if declared.trust_ids:
+        said.append("Identifiers that look rounded, shortened or missing are taken as they are written.")
+    if declared.trust_times:
+        said.append("Times in 1970, before 1900 or after 2199 are taken as they are written.")
+    if declared.trust_places and exclude_unknown_places and source.roles.where is PlaceForm.PLACES:
+        said.append("A place that is written almost like a listed one is another place.")
+    if declared.trust_coordinates and source.roles.where is PlaceForm.COORDINATES:
+        said.append("Coordinates that look unknown or exchanged are taken as they are written.")
+    return tuple(said)
+
+
+def whole_days(source: Source) -> bool:
+    """Whether every row stands for whole local days, however short the time asked about is."""
+    dated = source.roles.when is TimeForm.STAYS and isinstance(source.clocks["start"], LocalDates)
+    return dated or source.roles.when is TimeForm.DATES
+
+
+def describe(source: Source) -> str:
+    """What counts as a visit, in one sentence."""
+    declared = source.declared
+    at = "the place"
+    if declared.radius is not None:
+        wider = " and the accuracy of the fix" if "accuracy" in source.roles.columns else ""
+        at = f"a point within {declared.radius:g} m{wider} of the place"
+    elif declared.h3_resolution is not None:
+        rings = "1 ring" if declared.h3_rings == 1 else f"{declared.h3_rings} rings"
+        cells = f"resolution {declared.h3_resolution}, {rings}"
+        at = f"a point in one of the H3 cells ({cells}) of the place"
+    if source.roles.when is TimeForm.DATES:
+        return f"A visit is a date on which the person was at {at}; it counts for the whole local day."
+    if whole_days(source):
+        return f"A visit is a stay at {at}, from its first day to its last; both count as whole local days."
+    if source.roles.when is TimeForm.STAYS or declared.stay_rule is not None:
+        return f"A visit is a stay at {at}, from its start up to its end."
+    return (
+        f"A visit is a sighting at {at}, which holds for {in_words(declared.held or timedelta(0))} after it."
+    )
 
 
 @contextmanager
@@ -208,7 +263,7 @@ def reading(opened: Opened | None) -> Iterator[None]:
         opened.require_unchanged()
 
 
-def lost_again() -> BadFile:
+def row_not_found_again() -> BadFile:
     """A row was doubtful in one reading and not in the next."""
     return BadFile(
         "A doubtful row was seen, and not found again.",

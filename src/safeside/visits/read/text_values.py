@@ -16,8 +16,7 @@ import polars as pl
 
 from safeside.errors import BadQuestion
 from safeside.visits.read.format import VisitFormat
-from safeside.visits.times.clocks import PER_SECOND
-from safeside.visits.times.window import find_zone
+from safeside.visits.times.window import PER_SECOND, find_zone
 
 _ISO: Final = re.compile(
     r"\d{4}-\d{2}-\d{2}(?P<gap>[T ])\d{2}:\d{2}(?P<seconds>:\d{2}([.]\d+)?)?(?P<zone>Z|[+-]\d{2}(:?\d{2})?)?"
@@ -147,7 +146,7 @@ def _time_format(column: str, sample: str | None, declared: VisitFormat) -> str:
     if declared.time_format is not None:
         return _declared_format(declared.time_format, declared.timezone)
     if _NUMBER.fullmatch(sample or ""):
-        raise only_numbers(column)
+        raise epoch_not_declared(column)
     shape = _ISO.fullmatch(sample or "")
     if sample is not None and shape is None:
         raise BadQuestion(
@@ -207,7 +206,7 @@ def _not_understood(layout: str) -> BadQuestion:
     )
 
 
-def only_numbers(column: str) -> BadQuestion:
+def epoch_not_declared(column: str) -> BadQuestion:
     """What is said of times that are numbers of nobody knows what."""
     return BadQuestion(
         f"The times in column {column} are numbers.",

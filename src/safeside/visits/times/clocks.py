@@ -18,9 +18,8 @@ from typing import Final, Protocol
 
 import narwhals as nw
 
-from safeside.visits.times.window import EARLIEST, LATEST, find_zone
+from safeside.visits.times.window import EARLIEST, LATEST, PER_SECOND, find_zone
 
-PER_SECOND: Final = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 AFTER_1970: Final = datetime(1971, 1, 2, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)

@@ -13,13 +13,13 @@ from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from safeside.errors import BadQuestion
-from safeside.visits.findings import amount
 from safeside.visits.nearby import did_you_mean
 
 EARLIEST: Final = datetime(1900, 1, 1, tzinfo=UTC)
 LATEST: Final = datetime(2200, 1, 1, tzinfo=UTC)
 """Times outside these years are a wrong unit or a wrapped number, not visits."""
 
+PER_SECOND: Final = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _DURATION: Final = re.compile(
     r"P(?:(?P<weeks>\d+)W)?(?:(?P<days>\d+)D)?(?:T(?:(?P<hours>\d+)H)?(?:(?P<minutes>\d+)M)?(?:(?P<seconds>\d+)S)?)?",
 )
@@ -108,9 +108,8 @@ def in_words(time: timedelta) -> str:
     minutes, seconds = divmod(time.seconds, 60)
     hours, minutes = divmod(minutes, 60)
     named = {"day": time.days, "hour": hours, "minute": minutes, "second": seconds}
-    parts = [amount(number, name, f"{name}s") for name, number in named.items() if number]
-    if time.microseconds:
-        parts.append(amount(time.microseconds, "microsecond", "microseconds"))
+    named["microsecond"] = time.microseconds
+    parts = [f"{number:,} {name}{'s' if number > 1 else ''}" for name, number in named.items() if number]
     *most, last = parts or ["no time"]
     return f"{', '.join(most)} and {last}" if most else last
 

@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from safeside.visits.count.spelling import Spelling, spelled
+from safeside.visits.count.packing import NumberText, number_text
 from safeside.visits.read.identifiers import fault, mixed_zeros
 
 ALPHABET = "019pP+-. eE_:/,\t\n\0x١１²é"
 SPELLINGS = [
-    Spelling(prefix=prefix, width=width) for prefix in ("", "p", "pé-", "p1 ") for width in (None, 1, 2, 3)
+    NumberText(prefix=prefix, width=width) for prefix in ("", "p", "pé-", "p1 ") for width in (None, 1, 2, 3)
 ]
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS, ids=str)
-def test_no_two_texts_are_read_as_one_number(spelling: Spelling) -> None:
+def test_no_two_texts_are_read_as_one_number(spelling: NumberText) -> None:
     """Every text of up to four such characters, after the prefix and without it."""
     ends = ["".join(some) for length in range(5) for some in product(ALPHABET, repeat=length)]
     texts = pl.Series("text", [*ends, *(spelling.prefix + end for end in ends)]).unique()
@@ -35,11 +35,11 @@ def test_no_two_texts_are_read_as_one_number(spelling: Spelling) -> None:
 @pytest.mark.parametrize(
     ("texts", "spelling"),
     [
-        (["1", "0", "20"], Spelling(prefix="", width=None)),
-        (["007", "100"], Spelling(prefix="", width=3)),
-        (["100", "007"], Spelling(prefix="", width=3)),
-        (["p1", "p10", "p0"], Spelling(prefix="p", width=None)),
-        (["visit 2020-001", "visit 2020-999"], Spelling(prefix="visit 2020-", width=3)),
+        (["1", "0", "20"], NumberText(prefix="", width=None)),
+        (["007", "100"], NumberText(prefix="", width=3)),
+        (["100", "007"], NumberText(prefix="", width=3)),
+        (["p1", "p10", "p0"], NumberText(prefix="p", width=None)),
+        (["visit 2020-001", "visit 2020-999"], NumberText(prefix="visit 2020-", width=3)),
         (["1", "01"], None),
         (["p1", "q2"], None),
         (["p1", "p"], None),
@@ -53,8 +53,8 @@ def test_no_two_texts_are_read_as_one_number(spelling: Spelling) -> None:
         ([], None),
     ],
 )
-def test_how_texts_are_written(texts: list[str | None], spelling: Spelling | None) -> None:
-    found = spelled(pl.Series(texts, dtype=pl.String))
+def test_how_texts_are_written(texts: list[str | None], spelling: NumberText | None) -> None:
+    found = number_text(pl.Series(texts, dtype=pl.String))
     assert (None if found is None else found[0]) == spelling
     if found is not None:
         assert [found[0].text(number) for number in found[1].tolist()] == texts
@@ -67,7 +67,7 @@ def test_how_texts_are_written(texts: list[str | None], spelling: Spelling | Non
 def test_what_is_read_as_numbers_never_looks_merged(prefix: str, numbers: list[str]) -> None:
     """So that it need not be asked."""
     texts = [prefix + number for number in numbers]
-    if spelled(pl.Series(texts)) is None:
+    if number_text(pl.Series(texts)) is None:
         return
     assert not any(fault(text) for text in texts)
     padded = [len(text) for text in texts if text.startswith("0") and text != "0"]
