@@ -169,6 +169,16 @@ def audit_mechanism(
     The query maps a dataset (a tuple of records) to a count, a tuple of counts or anything the mechanism
     understands; `channel.respond` lists the forms a mechanism may have. Datasets with the same query result
     have the same distribution, so each pair of results is compared once.
+
+    Example
+        >>> from safeside import AGeo, audit_mechanism
+        >>> from safeside.privacy.records import visits
+        >>> from safeside.privacy.relations import ADP
+        >>> cafe = lambda people: sum("café" in person for person in people)
+        >>> policy, people = ADP.not_visited(["café"]), visits(["café"])
+        >>> finding = audit_mechanism(AGeo(epsilon=1), cafe, policy, people, 2, claimed_epsilon=1)
+        >>> finding.holds, finding.tight
+        (True, True)
     """
     pairs = pairs_of(relation.neighbours(universe, people), query, {})
     results = {result for pair in pairs for result in pair}

@@ -207,7 +207,23 @@ def _too_many() -> BadQuestion:
 def audit_procedure(
     procedure: Procedure, relation: Relation, universe: Any, people: int, *, progress: Progress = quiet
 ) -> Verdict:
-    """Audit a procedure over all ordered neighbours among datasets of `people` records."""
+    """Audit a procedure over all ordered neighbours among datasets of `people` records.
+
+    Example
+        >>> from safeside import audit_procedure
+        >>> from safeside.audit import Procedure, publish
+        >>> from safeside.privacy.records import visits
+        >>> from safeside.privacy.relations import ADP
+        >>> def asks_twice(count):  # each time a third of the truth is replaced by "yes"
+        ...     for _ in range(2):
+        ...         yield publish({"yes": 1.0} if count else {"yes": 1 / 3, "no": 2 / 3})
+        >>> twice = Procedure(
+        ...     name="twice", program=asks_twice, claimed_epsilon="1.1", view=lambda x: "café" in x[0]
+        ... )
+        >>> verdict = audit_procedure(twice, ADP.not_visited(["café"]), visits(["café"]), 1)
+        >>> print(verdict.holds, f"{verdict.finding.measured:.3f}")  # 2 ln 3: more than was claimed
+        False 2.197
+    """
     views: dict[Any, Hashable] = {}
     pairs = pairs_of(relation.neighbours(universe, people), procedure.view, views)
     runs: dict[Hashable, Transcripts] = {}

@@ -130,6 +130,12 @@ def plan(
     `count` is the true count at which the wanted beta must be reached; it is declared. `sensitivity` is how
     many counts one person can change: each count then gets that part of epsilon and delta. ADP's decision is
     AGeo's, which is never wrong; `alpha` is what the other two may be wrong with.
+
+    Example
+        >>> from safeside import plan
+        >>> made = plan(at_most=2, epsilon=1)
+        >>> print(made.recommended, f"{float(made.rows[0].adp):.3f}", float(made.rows[0].dp))
+        adp 0.950 0.0
     """
     limit, truth = exact.whole(at_most, "at_most"), exact.whole(count, "count")
     if truth > limit:

@@ -52,6 +52,11 @@ def decide(
 
     Decreasing counts: AT_MOST t where z <= t, for certain; AT_LEAST t+1 where z >= t + m. Increasing ones the
     other way round. `people` is a public number: no count exceeds it. `coins` are those of `boundary_coins`.
+
+    Example
+        >>> from safeside import decide
+        >>> decide([1, 4, 9], at_most=2, rate=1, alpha="0.01")  # of AGeo's noisy counts, at epsilon 1
+        array(['at_most', 'unclear', 'at_least'], dtype='<U9')
     """
     law = law_of(direction, exact.positive(rate, "rate"))
     return decide_by_law(z, at_most, law, alpha, people=people, coins=coins)

@@ -6,7 +6,13 @@ from enum import StrEnum
 
 
 class State(StrEnum):
-    """The answer for one place and one threshold t."""
+    """The answer for one place and one threshold t.
+
+    Example
+        >>> from safeside import State, decide
+        >>> State(decide([1], at_most=2, rate=1)[0])
+        <State.AT_MOST: 'at_most'>
+    """
 
     AT_MOST = "at_most"
     """At most t: never wrong, where noise only goes up."""

@@ -24,6 +24,14 @@ class AGeo(Asymmetric, Additive):
         by at most `sensitivity` (sum of absolute changes). `people`, where given, is public.
     Proof
         docs/proofs/ageo.md
+    Example
+        >>> from safeside import AGeo
+        >>> noise = AGeo(epsilon=1)
+        >>> released = noise.release([0, 3, 12])
+        >>> (released.values >= [0, 3, 12]).all()  # never below the truth
+        np.True_
+        >>> print(f"{float(noise.beta(2, 0)):.3f}")  # how often "at most 2" is said where nobody was
+        0.950
     """
 
     name: ClassVar[str] = "ageo"

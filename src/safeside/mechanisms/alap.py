@@ -22,6 +22,13 @@ class ALap(Asymmetric, OnGrid):
         query, not of the data.
     Proof
         docs/proofs/alap.md
+    Example
+        >>> from safeside import ALap
+        >>> noise = ALap(epsilon=1, grid="1/4")
+        >>> noise.release([3]).exact()[0] >= 3  # never below the truth
+        True
+        >>> noise.upper_bound("3.25")
+        Fraction(13, 4)
     """
 
     name: ClassVar[str] = "alap"

@@ -43,6 +43,13 @@ class BlockTest(Certifying):
         the thresholds are public, or follow from earlier outputs.
     Proof
         docs/proofs/selection.md
+    Example
+        >>> from safeside.mechanisms import BlockTest
+        >>> test = BlockTest(epsilon=1)
+        >>> test.release([0, 1, 5], at_most=2).passed  # 5 is above 2: it does not pass
+        False
+        >>> print(f"{float(test.beta(3)):.3f}")  # three people would have to come
+        0.950
     """
 
     name: ClassVar[str] = "block-test"

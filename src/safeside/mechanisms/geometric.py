@@ -20,6 +20,13 @@ class TwoSidedGeometric(Ordinary, Additive):
         is 1 when a person is added or removed, and 2 when a record is replaced.
     Proof
         docs/proofs/geometric.md
+    Example
+        >>> from safeside import TwoSidedGeometric
+        >>> noise = TwoSidedGeometric(epsilon=1)
+        >>> print(noise.upper_bound([3]))  # nothing is certain
+        None
+        >>> print(f"{float(noise.beta(2, 0, alpha='0.05')):.3f}")  # wrong with at most 0.05
+        0.731
     """
 
     name: ClassVar[str] = "geometric"

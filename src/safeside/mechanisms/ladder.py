@@ -101,6 +101,12 @@ class Ladder(Certifying):
         nothing is said.
     Proof
         docs/proofs/selection.md
+    Example
+        >>> from safeside.mechanisms import Component, Ladder
+        >>> ladder = Ladder(epsilon=1, components=(Component(cuts=(3, 3)),))
+        >>> claim = ladder.release([0, 0, 9], at_most=2)
+        >>> bool(claim.bounds[2] == -1 or claim.bounds[2] >= 9)  # nothing is said, or what is true
+        True
     """
 
     name: ClassVar[str] = "ladder"

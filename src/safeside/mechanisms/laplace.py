@@ -20,6 +20,11 @@ class Laplace(Ordinary, OnGrid):
         them; values are exact.
     Proof
         docs/proofs/laplace.md
+    Example
+        >>> from safeside import Laplace
+        >>> low, high = Laplace(epsilon=1, grid="1/2").interval(3, confidence="0.95")
+        >>> print(low, high)
+        -1/4 25/4
     """
 
     name: ClassVar[str] = "laplace"

@@ -24,6 +24,13 @@ class Mangat(YesNo):
         Each person answers once; that somebody's answer is No may leak.
     Proof
         docs/proofs/mangat.md
+    Example
+        >>> from safeside import Mangat
+        >>> response = Mangat(epsilon=1)
+        >>> response.release([True, True]).values  # Yes is always said where it is true
+        array([ True,  True])
+        >>> print(f"{float(response.beta):.3f}")  # a true No is reported
+        0.632
     """
 
     name: ClassVar[str] = "mangat"

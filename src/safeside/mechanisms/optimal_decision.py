@@ -82,6 +82,13 @@ class OptimalDecision:
         One person changes at most `max_conditions` of the counts, each by 1. Thresholds are public.
     Proof
         docs/proofs/decision.md
+    Example
+        >>> from safeside import OptimalDecision
+        >>> decision = OptimalDecision(epsilon=1, delta="1e-4")
+        >>> [f"{float(decision.beta(t, 0)):.2f}" for t in (5, 8, 9)]
+        ['0.02', '0.47', '0.81']
+        >>> decision.release([11], 10).values  # 11 is above 10: it is not said
+        array([False])
     """
 
     name: ClassVar[str] = "decision"

@@ -34,6 +34,11 @@ class PaddedGeo(Additive):
         of records is published.
     Proof
         docs/proofs/padded.md
+    Example
+        >>> from safeside import PaddedGeo
+        >>> noise = PaddedGeo(epsilon=1, delta="1e-4")
+        >>> print(noise.pad, noise.lower_bound([20]), noise.upper_bound([20]))  # both certain
+        9 [2] [20]
     """
 
     name: ClassVar[str] = "padded"

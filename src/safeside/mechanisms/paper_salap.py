@@ -23,6 +23,10 @@ class PaperSALap(SparseQueries):
         As SAGeo; queries are counts.
     Proof
         docs/proofs/sageo.md
+    Example
+        >>> from safeside.mechanisms import PaperSALap
+        >>> print(f"{float(PaperSALap(epsilon_each=1).beta(2, 0)):.3f}")  # 0.950 with the better rule
+        0.865
     """
 
     name: ClassVar[str] = "paper-salap"

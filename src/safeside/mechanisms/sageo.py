@@ -21,6 +21,14 @@ class SAGeo(SparseQueries):
         public; the order uses earlier outputs only.
     Proof
         docs/proofs/sageo.md
+    Example
+        >>> from safeside import SAGeo
+        >>> sparse = SAGeo(epsilon_each=1, alarms=2)
+        >>> answers = sparse.release([0, 0, 50], [2, 2, 2])
+        >>> bool(answers.values[2] == -1 or answers.values[2] >= 50)  # not reached, or an alarm
+        True
+        >>> print(sparse.guarantee.epsilon, sparse.refund(alarms=1))
+        2 1
     """
 
     name: ClassVar[str] = "sageo"

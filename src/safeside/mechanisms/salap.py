@@ -22,6 +22,13 @@ class SALap(SparseQueries):
         As SAGeo; queries are counts, and the grid is a power of two of at most 1.
     Proof
         docs/proofs/sageo.md
+    Example
+        >>> from safeside import SALap
+        >>> sparse = SALap(epsilon_each=1, grid="1/8")
+        >>> sparse.release([9], [2]).step
+        Fraction(1, 8)
+        >>> print(f"{float(sparse.beta(2, 0)):.3f}")
+        0.950
     """
 
     name: ClassVar[str] = "salap"

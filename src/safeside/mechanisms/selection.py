@@ -61,6 +61,12 @@ class Selection(Certifying):
         the thresholds are public, or follow from earlier outputs, and are fixed before the data are read.
     Proof
         docs/proofs/selection.md
+    Example
+        >>> from safeside.mechanisms import Selection, plan_selection
+        >>> plan = plan_selection([1, 2, 3, 4, 5], at_most=2, epsilon=1)  # from public scores
+        >>> selection = Selection(epsilon=1, plan=plan)
+        >>> [f"{chance:.2f}" for chance in selection.expected([0] * 5, 2)]
+        ['0.95', '0.90', '0.63', '0.40', '0.00']
     """
 
     name: ClassVar[str] = "selection"

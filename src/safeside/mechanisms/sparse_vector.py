@@ -51,6 +51,11 @@ class SparseVector:
         outputs only.
     Proof
         docs/proofs/svt.md
+    Example
+        >>> from safeside import SparseVector
+        >>> technique = SparseVector(epsilon=1)
+        >>> print(f"{float(technique.alpha):.3f}")  # how often "quiet" is wrong, at worst
+        0.458
     """
 
     name: ClassVar[str] = "svt"

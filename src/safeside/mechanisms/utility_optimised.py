@@ -36,6 +36,11 @@ class UtilityOptimised(OneEpsilon):
         Each person answers once; which values are sensitive is public.
     Proof
         docs/proofs/urr.md
+    Example
+        >>> from safeside import UtilityOptimised
+        >>> response = UtilityOptimised(epsilon=1, sensitive=("clinic",), other=("park", "bar"))
+        >>> {value: f"{float(chance):.3f}" for value, chance in response.distribution("park").items()}
+        {'clinic': '0.368', 'park': '0.632'}
     """
 
     name: ClassVar[str] = "urr"

@@ -22,6 +22,10 @@ class Warner(YesNo):
         Each person answers once.
     Proof
         docs/proofs/warner.md
+    Example
+        >>> from safeside import Warner
+        >>> print(f"{float(Warner(epsilon=1).alpha):.3f}")  # how often a No is false
+        0.269
     """
 
     name: ClassVar[str] = "warner"

@@ -13,7 +13,13 @@ from safeside.privacy.policy import Policy
 
 
 class Neighbours(StrEnum):
-    """Which pairs of datasets are compared."""
+    """Which pairs of datasets are compared.
+
+    Example
+        >>> from safeside import Neighbours, TwoSidedGeometric
+        >>> TwoSidedGeometric(epsilon=1, neighbours=Neighbours.ADD_REMOVE).guarantee.neighbours
+        <Neighbours.ADD_REMOVE: 'add or remove'>
+    """
 
     REPLACE = "replace"
     """One record is replaced by another; where there is a policy, only in the direction it allows."""
@@ -22,7 +28,14 @@ class Neighbours(StrEnum):
 
 
 class Direction(StrEnum):
-    """Where a query can move along an allowed step of the policy, and so which side noise must take."""
+    """Where a query can move along an allowed step of the policy, and so which side noise must take.
+
+    Example
+        >>> from safeside import AGeo, Direction
+        >>> absent = AGeo(epsilon=1, direction=Direction.INCREASING)  # "visited none of them"
+        >>> bool(absent.release([40]).values[0] <= 40)
+        True
+    """
 
     DECREASING = "decreasing"
     INCREASING = "increasing"
@@ -30,7 +43,13 @@ class Direction(StrEnum):
 
 
 class Unit(StrEnum):
-    """Whose data one step of the neighbour relation changes."""
+    """Whose data one step of the neighbour relation changes.
+
+    Example
+        >>> from safeside import Guarantee, Unit
+        >>> Guarantee(epsilon=1, unit=Unit.PERSON_DAY).unit
+        <Unit.PERSON_DAY: 'person-day'>
+    """
 
     PERSON = "person"
     PERSON_DAY = "person-day"
@@ -73,6 +92,14 @@ class Guarantee:
 
     `direction` is not part of the promise to the person: it tells the reader on which side the answer may
     err, and is carried along so that a decision can refuse to be called certain.
+
+    Example
+        >>> from safeside import Guarantee, Policy
+        >>> morning = Guarantee(epsilon="0.5", policy=Policy.not_visited(["museum"], "9:00"))
+        >>> evening = Guarantee(epsilon="0.25", policy=Policy.not_visited(["museum"], "18:00"))
+        >>> both = morning.then(evening)  # budgets add, policies unite
+        >>> print(both.epsilon, len(both.policy))
+        3/4 2
     """
 
     epsilon: Fraction

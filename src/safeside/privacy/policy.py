@@ -43,7 +43,16 @@ class Proposition:
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
 class Policy:
-    """A set of propositions, by name. Build it with `none`, `not_visited` or `Vocabulary.policy`."""
+    """A set of propositions, by name. Build it with `none`, `not_visited` or `Vocabulary.policy`.
+
+    Example
+        >>> from safeside import Policy
+        >>> policy = Policy.not_visited(["museum", "library"], "2024-03-01T18:00")
+        >>> 'not "museum" in 2024-03-01T18:00' in policy
+        True
+        >>> Policy.none() <= policy  # fewer facts may leak
+        True
+    """
 
     propositions: frozenset[str]
 

@@ -58,7 +58,17 @@ class Risk(Generic[Z]):
 
 
 def risk(channel: Channel[R, Z], prior: Mapping[R, Number], event: Predicate[R]) -> Risk[Z]:
-    """Risk of `event` for an adversary with this prior over the one person's record."""
+    """Risk of `event` for an adversary with this prior over the one person's record.
+
+    Example
+        >>> from fractions import Fraction
+        >>> from safeside import risk
+        >>> coin = {"was there": {"yes": Fraction(3, 4), "no": Fraction(1, 4)},
+        ...         "was not": {"yes": Fraction(1, 4), "no": Fraction(3, 4)}}
+        >>> found = risk(coin, {"was there": "0.1", "was not": "0.9"}, lambda who: who == "was there")
+        >>> print(found.value, found.witness)  # "yes" makes it three times as likely
+        3 yes
+    """
     require_channel(channel)
     weights = prior_weights(prior)
     if any(x not in channel for x in weights):

@@ -1,0 +1,60 @@
+"""Exported names show an example in their docstring, and every example in a docstring does what it says."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import safeside
+from safeside import mechanisms
+from safeside.ledger.witness import STATE_VARIABLE
+
+ROOMS = ("audit", "decisions", "mechanisms", "privacy")
+PUBLIC = {
+    **{name: getattr(safeside, name) for name in safeside.__all__ if not name.startswith("_")},
+    **{one.__name__: one for one in mechanisms.MECHANISMS},
+}
+PUBLIC = {name: one for name, one in PUBLIC.items() if one.__module__.split(".")[1] in ROOMS}
+OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+
+
+def modules() -> Iterator[ModuleType]:
+    """Every module of the core that has an example; found by its text, so that the others are not loaded."""
+    for found in pkgutil.walk_packages(safeside.__path__, "safeside."):
+        spec = found.module_finder.find_spec(found.name)  # type: ignore[call-arg]
+        assert spec is not None
+        if spec.origin and ">>> " in Path(spec.origin).read_text(encoding="utf-8"):
+            yield importlib.import_module(found.name)
+
+
+EXAMPLES = {
+    test.name: test
+    for module in modules()
+    for test in doctest.DocTestFinder(exclude_empty=True).find(module)
+    if test.examples
+}
+
+
+@pytest.mark.parametrize("name", sorted(PUBLIC))
+def test_every_exported_name_shows_an_example(name: str) -> None:
+    examples = doctest.DocTestParser().get_examples(PUBLIC[name].__doc__ or "")
+    assert examples, f"{name} has no example (>>>) in its docstring: see CONTRIBUTING.md"
+
+
+@pytest.mark.parametrize("name", sorted(EXAMPLES))
+def test_every_example_does_what_it_says(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each runs in an empty directory, with nothing imported but what it imports itself."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "state"))
+    test = EXAMPLES[name]
+    test.globs = {}
+    result = doctest.DocTestRunner(optionflags=OPTIONS).run(test, out=print, clear_globs=False)
+    assert result.failed == 0, capsys.readouterr().out
