@@ -17,10 +17,9 @@ from safeside.audit.cases_draws import Sampler, samplers
 from safeside.audit.worlds import INSTANT, counts_of
 from safeside.mechanisms.ageo import AGeo
 
-REQUIRED = {
-    *("ageo", "alap", "sageo", "salap", "laplace", "geometric", "svt"),
-    *("mangat", "warner", "urr", "padded", "decision"),
-}
+ELSEWHERE = {"paper-salap", "ladder"}
+"""Drawn by the code of SAGeo, and as a part of a selection."""
+REQUIRED = {one.name for one in safeside.mechanisms.MECHANISMS} - ELSEWHERE
 
 
 @pytest.mark.parametrize("one", catalogue.cases(), ids=lambda one: f"{one.name}: {one.setting}")
