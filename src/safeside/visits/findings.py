@@ -1,4 +1,4 @@
-"""What was found in the visits: said with counts and places in the files, never with values."""
+"""Findings: what is wrong with the visits or worth knowing; counts and row numbers, never values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from safeside.errors import BadFile
 
 
 class Doubt(StrEnum):
-    """The kinds of things that can be wrong, or that a reader must be told."""
+    """The kinds of findings."""
 
     EMPTY = "empty file"
     NO_ROWS = "no rows"
@@ -50,9 +50,9 @@ class Doubt(StrEnum):
 
 
 LEGIBLE: Final = (Doubt.CUT_OFF, Doubt.NO_ROWS, Doubt.LINE_BREAK)
-"""What stops a count of a file whose rows can be looked at all the same."""
+"""Findings that stop a count, although the rows of the file can be parsed."""
 SETTLED_BY_ROWS: Final = (Doubt.CUT_OFF, Doubt.LINE_BREAK, Doubt.NO_ROWS)
-"""What may have lost rows, and has not if there are as many as were declared."""
+"""Findings that may mean lost rows; settled where the number of rows is as declared."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +69,7 @@ class RowLocation:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """One kind of doubt in one column: how often, where first, why, and what to do about it."""
+    """One kind of doubt in one column: how many rows, the first of them, the reason, and what to do."""
 
     doubt: Doubt
     reason: str

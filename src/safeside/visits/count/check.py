@@ -1,6 +1,4 @@
-"""Looking at visits before anything is asked of them: every doubt at once, with counts and places in the
-files.
-"""
+"""All findings about visits at once, with counts and row numbers, before anything is published."""
 
 from __future__ import annotations
 
@@ -90,12 +88,11 @@ def check_visits(
     expected: Expected | None = None,
     progress: Progress = quiet,
 ) -> Report:
-    """Report everything that would stop a count of these visits; nothing is counted for keeps.
+    """Report everything that would stop a count of these visits.
 
-    Without a window every question is asked of every row. With one, the pass that its count makes is made,
-    and every row is asked only if that finds something doubtful: what cannot change this count is not said.
-    A question that cannot be asked at all (a column that is not there, a zone that nobody declared) is an
-    error.
+    Without a window every check is made of every row. With one, the scan of its count is made, and every row
+    is checked only if that finds something doubtful: what cannot change this count is not reported. A
+    question that cannot be asked at all (a missing column, an undeclared zone) is an error.
     """
     declared = fmt if fmt is not None else VisitFormat()
     known = expected if expected is not None else Expected()
@@ -134,9 +131,9 @@ def check_visits(
 def _survey(
     source: Source, places: Places, window: Window | None, exclude_unknown: bool, progress: Progress
 ) -> tuple[list[Finding], LeftOut | None, int, int]:
-    """One pass over all rows: every question, the places there are, and how many rows and people.
+    """One pass over all rows: every check, the visited places, and the numbers of rows and people.
 
-    What is left out is counted here only if there is no window to count it in.
+    What is left out is counted here only without a window.
     """
     checks = row_checks(source, places, window, closely=True)
     totals = [parsed_rows(), count_people(source.types["person"]).alias("people")]
@@ -175,9 +172,9 @@ def _ask(
     known: Expected,
     progress: Progress,
 ) -> tuple[list[Finding], LeftOut | None]:
-    """What would stop the count of one window, found by the pass that the count makes.
+    """What would stop the count of one window, by the scan that the count makes.
 
-    How many places a person is at over an interval is not asked: a limit chosen by it would be published.
+    The most places of one person over an interval is not computed: a limit chosen by it would be published.
     """
     require_answerable(source, places, window)
     limit = limit_of(None, window, places)

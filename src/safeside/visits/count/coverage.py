@@ -1,10 +1,8 @@
-"""What the input covers in time: declared by whoever exported it, or shown by rows around the window.
+"""Whether the export covers the window: by declaration, or shown by rows on both sides of it.
 
-An export that was cut at noon looks like any other, and the afternoon in it like a quiet one. So a window is
-counted only where somebody who knows the export has declared that it covers the window, or where rows lie
-wholly before *and* wholly after it, within one day: whoever exported those exported what is between them. The
-day is the same for all data, and no message names a moment that was seen in them. What was declared is
-compared, and never published.
+An export that was cut at noon looks like one with a quiet afternoon. So a window is counted only where its
+coverage was declared, or where rows lie wholly before *and* wholly after it, within one day. The day is the
+same for all data, and no message names a time from them. Declarations are compared and never published.
 
 A declaration is an interval (`A/B`), or how the files are named, which says it for every file to come:
 `visits-%Y-%m-%d.csv` is one file for each local day.

@@ -1,10 +1,9 @@
-"""Distinct pairs of whole numbers, counted by sorting: each pair in one number, equal neighbours left out.
+"""Distinct pairs of person and place, packed into 63-bit keys and counted by sorting.
 
-Engines count distinct values within groups by hashing: some 100 ns a row, and a set in memory for each group.
-Sorting whole numbers takes a third of the time and half the memory, and the places of one person stand side
-by side. Numbers that are written as text are counted as the numbers they are. For a person called by other
-text stands a hash, and where rows share one their text is compared. If two people share it, or something does
-not fit into one number, or is doubtful, all is left to the general plan: no count ever rests on a hash.
+That takes a third of the time and half the memory of an engine's hash table, and the places of one person are
+adjacent. Numbers written as text (p000123, 0042) are packed as numbers if all are written in one way. Other
+text is hashed, and where rows share a hash their text is compared. If two people share one, or a value does
+not fit or is doubtful, the scan falls back to the engine's distinct: no count depends on a hash.
 """
 
 from __future__ import annotations
@@ -27,39 +26,35 @@ from safeside.visits.read.source import Source
 
 _BITS: Final = 63
 _MOST_PLACE_BITS: Final = 20
-"""Larger numbers of places are left to the general plan: there is a counter for every number below."""
+"""Larger place numbers are not packed: there is a counter for every number below."""
 _SMALL: Final = 1 << 24
 _LOOK: Final = 1000
 _PARTS: Final = 8
 _SOME: Final = 1000
 _BLOCK: Final = 1 << 15
-"""Keys looked at in one go: so few that what is made of them stays in the cache, in memory already used."""
+"""Keys in a batch: few enough that intermediate arrays stay in the cache."""
 
 
 _WRITTEN: Final = re.compile(r"((?:[A-Za-z].*?)?)([0-9]{1,18})")
-"""What stands before the number begins with a letter, so that the whole is neither a number in scientific
-notation nor a word for a missing value.
-"""
+"""A prefix begins with a letter, so that the whole is not a number in scientific notation."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class NumberText:
-    """One way of writing whole numbers: all with the same words before, all with the same number of digits or
-    all without zeros in front.
-    """
+    """A format of integers: one prefix, and a fixed number of digits or no leading zeros."""
 
     prefix: str
     width: int | None
-    """How many digits each has; None where none has zeros in front."""
+    """The number of digits; None where there are no leading zeros."""
 
     @property
     def plain(self) -> bool:
-        """Whether numbers are written as Python and every engine writes them."""
+        """Whether it is the usual format of integers."""
         return not self.prefix and self.width in (None, 1)
 
     def number(self, text: pl.Expr) -> pl.Expr:
-        """The number; missing where a text is written in any other way."""
-        # In the order of bytes a digit follows the prefix between these two, and only there.
+        """The number; null where the text has another format."""
+        # In byte order, texts in which a digit follows the prefix lie between these two.
         first = "1" if self.width is None else "0"
         alike = (text >= f"{self.prefix}{first}") & (text < f"{self.prefix}:")
         if self.width is None:
@@ -67,16 +62,16 @@ class NumberText:
         else:
             alike = alike & (text.str.len_bytes() == len(self.prefix.encode()) + self.width)
         digits = text.str.slice(len(self.prefix)) if self.prefix else text
-        # Where a digit comes first, Polars reads nothing but digits as a whole number.
+        # After a leading digit Polars parses only digits as an integer.
         return pl.when(alike).then(digits.cast(pl.Int64, strict=False))
 
     def text(self, number: int) -> str:
-        """What is written for a number."""
+        """The text of a number."""
         return f"{self.prefix}{number:0{self.width or 1}}"
 
 
 def number_text(texts: pl.Series) -> tuple[NumberText, NDArray[np.int64]] | None:
-    """How these are written, and their numbers; None unless all of them are written in one such way."""
+    """The format of these texts and their numbers; None unless all have one format."""
     found = _WRITTEN.fullmatch(texts[0] or "") if len(texts) else None
     if found is None:
         return None
@@ -89,11 +84,10 @@ def number_text(texts: pl.Series) -> tuple[NumberText, NDArray[np.int64]] | None
 
 @dataclass(frozen=True, kw_only=True)
 class Packing:
-    """How a person and a place go into one number: the place into its last bits."""
+    """How a person and a place are packed into one number: the place in the low bits."""
 
     keys: pl.LazyFrame
-    """That number for each row, called `key`; missing where either is missing or does not fit. With `person`
-    beside it where a hash stands for the person.
+    """Column `key`; null where person or place is null or does not fit. With `person` where that is hashed.
     """
     hashed: bool
     bits: int
@@ -105,7 +99,7 @@ class Packing:
         self, keys: pl.Series, *, per_person: bool, sparing: bool
     ) -> tuple[NDArray[np.int64], list[str], int]:
         """People at each listed place, visited places that are not listed, and the most places of one person
-        where asked; from a key for each row, none missing. `sparing` takes less memory, and more time.
+        where asked. `sparing` takes less memory and more time.
         """
         counts, most = count_keys(keys, self.bits, per_person=per_person, parts=_PARTS if sparing else 1)
         values = counts[self.listed]
@@ -113,9 +107,9 @@ class Packing:
         return values, [self.spelling.text(number) for number in np.flatnonzero(counts).tolist()], most
 
     def hashes_are_distinct(self, keys: pl.Series, people: pl.Series, *, everywhere: bool) -> bool:
-        """Whether no two people have the same hash, at one place or, if asked, at any two.
+        """Whether no two people share a hash at one place or, if `everywhere`, at any.
 
-        Only text of rows that share a key, or a hash, has to be compared: mostly few.
+        Only the text of rows that share a key (or hash) is compared.
         """
         shared = keys // (1 << self.bits) if everywhere else keys
         ordered = shared.sort().to_numpy()
@@ -125,7 +119,7 @@ class Packing:
         return bool(alike.unique().select(pl.len()).collect(engine="streaming").item() == len(again))
 
     def unlisted(self, keys: pl.Series) -> Unlisted:
-        """How much of the rows is at places that are not listed."""
+        """Rows and people at places that are not listed."""
         others = np.ones(1 << self.bits, dtype=np.bool_)
         others[self.listed] = False
         whole = keys.to_numpy()
@@ -141,7 +135,7 @@ class Packing:
 
 
 def pack(source: Source, pairs: Frame, places: Places) -> Packing | None:
-    """How to pack pairs of `person` and `place`; None where they are for the general plan."""
+    """How to pack pairs of `person` and `place`; None where they cannot be packed."""
     native = pairs.to_native()
     if not isinstance(native, pl.LazyFrame):
         return None
@@ -157,7 +151,7 @@ def pack(source: Source, pairs: Frame, places: Places) -> Packing | None:
     look = types["person"] == nw.String or (source.rows or 0) > _SMALL
     who = _person(types["person"], first if look else None, 1 << (_BITS - bits))
     where = _number("place", types["place"], spelling)
-    # Sightings have many rows for one pair, which are better brought down to one while they are read.
+    # Sightings have many rows for one pair: there the engine's distinct, while reading, is better.
     hashed = who is None and types["person"] == nw.String and source.roles.when is TimeForm.STAYS
     if hashed:
         who = _hash(bits)
@@ -172,9 +166,8 @@ def pack(source: Source, pairs: Frame, places: Places) -> Packing | None:
 
 
 def _person(dtype: nw.dtypes.DType, rows: pl.LazyFrame | None, end: int) -> pl.Expr | None:
-    """The person as a number; None where a first look shows that some are none, or none below the end.
-
-    The look spares a whole reading of many rows where identifiers never fit.
+    """The person as a number; None where the first rows show that identifiers do not fit below `end`, so that
+    no scan is wasted.
     """
     if rows is None:
         return _number("person", dtype, None)
@@ -190,7 +183,7 @@ def _person(dtype: nw.dtypes.DType, rows: pl.LazyFrame | None, end: int) -> pl.E
 
 
 def _hash(bits: int) -> pl.Expr:
-    """Of a person's text, as long as the bits of a place leave room for."""
+    """A hash of a person's text in the bits beside the place."""
     return (pl.col("person").hash() // (1 << (64 - _BITS + bits))).cast(pl.Int64)
 
 
@@ -204,9 +197,9 @@ def _number(name: str, dtype: nw.dtypes.DType, spelling: NumberText | None) -> p
 
 
 def count_keys(keys: pl.Series, bits: int, *, per_person: bool, parts: int) -> tuple[NDArray[np.int64], int]:
-    """People for each number of a place, and the most places of one person where asked.
+    """People for each place number, and the most places of one person where asked.
 
-    With several parts, never all of the keys are there twice.
+    In several parts the sorted copy of the keys is smaller.
     """
     counts, most = np.zeros(1 << bits, dtype=np.int64), 0
     for low, high in pairwise([None, *_cuts(keys, bits, parts), None]):
@@ -215,7 +208,7 @@ def count_keys(keys: pl.Series, bits: int, *, per_person: bool, parts: int) -> t
 
 
 def _cuts(keys: pl.Series, bits: int, parts: int) -> list[int]:
-    """Where to cut the keys into parts of about the same size, each with whole people."""
+    """Cut points for parts of about the same size that do not divide a person."""
     some = keys.gather_every(max(1, len(keys) // _SOME)).sort()
     firsts = (some[len(some) * part // parts] for part in range(1, parts)) if len(some) else ()
     return sorted({first >> bits << bits for first in firsts})
@@ -228,10 +221,7 @@ def _between(keys: pl.Series, low: int | None, high: int | None) -> pl.Series:
 
 
 def _count_part(part: pl.Series, bits: int, counts: NDArray[np.int64], *, per_person: bool) -> int:
-    """Add the people of a part to the counts of their places; the most places of one of them, where asked.
-
-    Looked at in blocks, so that it takes little memory beside the part itself.
-    """
+    """Add the people of a part to the counts, batch by batch; the most places of one of them, where asked."""
     ordered = part.sort().to_numpy()
     del part
     last, most, run = -1, 0, 0
@@ -250,10 +240,7 @@ def _count_part(part: pl.Series, bits: int, counts: NDArray[np.int64], *, per_pe
 
 
 def _runs(people: NDArray[np.int64], before: int, run: int) -> tuple[int, int]:
-    """How often one person comes in a row at most, and how often the last one does so far.
-
-    `before` is the person the rows before ended with, and `run` how often.
-    """
+    """The longest run of one person, and the length of the last run, continued from `before` and `run`."""
     if not len(people):
         return run, run
     starts = np.flatnonzero(people[1:] != people[:-1]) + 1

@@ -1,7 +1,7 @@
 """Distinct people at each listed place: the count that everything published stands on.
 
-Places are compared with the public list after grouping, when there is one row a place, and never by a join
-that could lose rows: a listed place nobody visited counts zero, a visited place nobody listed stops the work.
+Visited places are compared with the list after grouping, never by a join that could lose rows: a listed place
+that nobody visited counts zero, a visited place that is not listed stops the work.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ from safeside.visits.times.window import Window
 
 @dataclass(frozen=True, kw_only=True)
 class Counts:
-    """Exact numbers of distinct people, for the curator's eyes: nothing of this is published as it stands.
+    """Exact numbers of distinct people, for the curator only: nothing of this is published as it is.
 
     `rows` and `people` are what the whole input holds, None where nobody asked an engine to count them.
     `reading` says what counts as a visit, `exclusions` what was left out: both belong to every answer made

@@ -1,7 +1,7 @@
-"""What can be wrong with one row, each said once: as an expression any engine can evaluate.
+"""Row checks, each as one expression that any engine can evaluate.
 
-The same list serves twice. Counting evaluates, in the one scan it makes anyway, whether *any* of it is true
-of a row; only when some row is doubtful does a second, slower pass ask each question apart and say where.
+The counting scan evaluates whether *any* check fails for a row. Only if some row is doubtful, a second pass
+evaluates each check and locates the rows.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ _BOX_MARGIN: Final = 2.0
 
 @dataclass(frozen=True, kw_only=True)
 class RowCheck:
-    """One question of a row, and what the counting scan asks in its stead.
+    """One check of a row, and what the counting scan evaluates for it.
 
-    What decides whether a row is in the window (its times) is asked `everywhere`, because a row whose time
-    cannot be read might belong there. What decides who is counted where is asked `in_window`, of the rows
-    that count: elsewhere it cannot change the count, and asking it would mean reading every identifier.
+    What decides whether a row is in the window (its times) is checked `everywhere`, because a row with an
+    unreadable time might be in it. What decides who is counted where is checked `in_window` only: elsewhere
+    it cannot change the count, and every identifier would have to be read.
     """
 
     doubt: Doubt
@@ -53,9 +53,7 @@ class RowCheck:
 def row_checks(
     source: Source, places: Places | None, window: Window | None, *, closely: bool = False
 ) -> list[RowCheck]:
-    """Everything to ask of each row of these visits. What is doubtful at first sight may, if looked at
-    `closely`, be right: that takes longer.
-    """
+    """All checks for these visits. `closely`: slower ones, with fewer false alarms."""
     checks = [*_person(source), *_when(source, window, closely=closely)]
     state = _state(source)
     where = [*_place(source), *_coordinates(source, places)]
@@ -66,17 +64,17 @@ def row_checks(
 
 
 def doubtful(checks: list[RowCheck]) -> nw.Expr:
-    """Whether anything is wrong with a row that makes it doubtful wherever it lies."""
+    """Whether a row is doubtful whatever its time."""
     return _any(check.everywhere for check in checks)
 
 
 def doubtful_in_window(checks: list[RowCheck]) -> nw.Expr:
-    """Whether anything is wrong with a row that is about to be counted."""
+    """Whether a row in the window is doubtful."""
     return _any(expr for check in checks for expr in (check.everywhere, check.in_window))
 
 
 def doubtful_if_counted(checks: list[RowCheck]) -> nw.Expr:
-    """What `doubtful_in_window` asks and `doubtful` does not."""
+    """What `doubtful_in_window` checks and `doubtful` does not."""
     return _any(check.in_window for check in checks if check.in_window is not check.everywhere)
 
 
@@ -103,7 +101,7 @@ def touches(source: Source, window: Window) -> nw.Expr:
 
 
 def near(source: Source, window: Window) -> nw.Expr:
-    """Whether a fix is so near the window that it may belong to a stay there."""
+    """Whether a fix is near enough to the window to belong to a stay in it."""
     before, after = source.declared.reach
     clock, time = source.clocks["time"], nw.col("time")
     return clock.since(time, window.start - before) & clock.at_or_before(time, window.end + after)
@@ -146,19 +144,19 @@ def _person(source: Source) -> Iterator[RowCheck]:
         reason="a word or a number for a missing value instead of an identifier",
         do="Give every row the identifier of a person, or declare that these are identifiers "
         "(`trust_ids=True`).",
-        # Text is looked at later, once each has come down to one row for each of their places.
+        # Text is checked later, on distinct pairs.
         in_window=None if source.text_persons else word,
     )
 
 
 def may_be_right(source: Source) -> bool:
-    """Whether something that is doubtful at first sight may be right if one looks closely."""
+    """Whether `closely` may clear doubtful rows."""
     clock = source.clocks.get("start")
     return isinstance(clock, LocalStamps) and clock.goes_back
 
 
 def _reversed(source: Source, *, closely: bool) -> nw.Expr:
-    """Whether a stay ends before it starts; not so, closely, if the clock went back in between."""
+    """Whether a stay ends before it starts; if `closely`, not where the clock went back in between."""
     start, end, clock = nw.col("start"), nw.col("end"), source.clocks["start"]
     if closely and isinstance(clock, LocalStamps) and clock.goes_back:
         return (end < start) & ~clock.within_one_repeat(start, end)
@@ -314,7 +312,7 @@ def _coordinates(source: Source, places: Places | None) -> Iterator[RowCheck]:
         yield _missing(role, unread)
     latitude, longitude = nw.col("latitude"), nw.col("longitude")
     for role, most in (("latitude", 90), ("longitude", 180)):
-        # What is no number at all, some engines take for larger than any; it was reported above.
+        # Some engines take NaN for larger than any number; it is reported above.
         outside = (nw.col(role).abs() > most) & nw.col(role).is_finite()
         yield _coordinate(
             Doubt.RANGE, outside, "degrees that no place on Earth has", "Check which column is which.", role
@@ -348,7 +346,7 @@ def _swapped(
     north: np.ndarray[tuple[int], np.dtype[np.float64]],
     east: np.ndarray[tuple[int], np.dtype[np.float64]],
 ) -> nw.Expr:
-    """Far from every listed place as written, among them when exchanged."""
+    """Outside the box of listed places as written, inside it when exchanged."""
     low, high = float(north.min()) - _BOX_MARGIN, float(north.max()) + _BOX_MARGIN
     left, right = float(east.min()) - _BOX_MARGIN, float(east.max()) + _BOX_MARGIN
     here = (latitude >= low) & (latitude <= high) & (longitude >= left) & (longitude <= right)

@@ -1,10 +1,9 @@
-"""One scan: distinct people per place in a window, every check on the way, the same on every engine.
+"""One scan: distinct people for each place in a window, with all row checks, on every engine.
 
-The plan is the raw query any engine would run, distinct pairs of person and place within the window, with
-one change. The filter lets *doubtful* rows through as well, wherever in time they lie, and strips them of
-their place: if a group without a place comes out at the other end, something is wrong, and nothing is
-counted. So no row is ever dropped for being unreadable, and checking costs a few comparisons in a scan that
-happens anyway.
+The query is the plain one, distinct pairs of person and place in the window, with one change: the filter also
+keeps *doubtful* rows, whatever their time, with a null place. A group with a null place in the result means
+that some row is doubtful, and nothing is counted. So no row is dropped for being unreadable, and the checks
+cost a few comparisons in a scan that is made anyway.
 """
 
 from __future__ import annotations
@@ -46,12 +45,12 @@ from safeside.visits.times.clocks import LocalStamps
 from safeside.visits.times.window import Window
 
 _WIDE: Final = timedelta(days=1)
-"""What is kept of a window as wide as that takes so much memory that it is worth some time to save some."""
+"""From this width on the kept rows take so much memory that saving some is worth the time."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tally:
-    """What one scan brought back: counts in the order of the list, and what makes them doubtful."""
+    """The result of a scan: counts in the order of the list, and what makes them doubtful."""
 
     values: NDArray[np.int64]
     unknown: list[str]
@@ -60,7 +59,7 @@ class Tally:
     odd_ids: bool
     most_places: int | None
     unlisted: Unlisted | None
-    """How much of the rows is at places that are not listed, where that was asked."""
+    """Rows and people at places that are not listed, where that was asked."""
 
     def left_out(self, places: Places, *, trusted: bool, most: Fraction | None) -> LeftOut | None:
         """What is left out of the window, if anything is."""
@@ -92,7 +91,7 @@ def pairs(
     frame = source.frame
     placed = source.roles.where is PlaceForm.PLACES
     if source.engine != "polars":
-        # As a column: others would else ask it anew wherever it is used; on Spark, asking takes longest.
+        # As a column: other engines evaluate an expression wherever it is used, which on Spark takes longest.
         frame = frame.with_columns(doubt.alias("doubtful"))
         doubt = nw.col("doubtful")
         sure = ~(doubt | doubtful_if_counted(checks))
@@ -100,13 +99,13 @@ def pairs(
     if last_only:
         if source.engine == "pyarrow":
             frame, doubt, sure = _in_order(frame, doubt, sure)
-        # The last sighting that still holds, and no other, says where a person is: one place by construction.
+        # Only the last sighting that still holds says where a person is: one place by construction.
         frame = frame.with_columns(nw.col("time").max().over("person").alias("last"))
         kept = nw.col("time") == nw.col("last")
         if movement:
             kept = kept & stayed(source)
         if movement or source.roles.where is PlaceForm.COORDINATES:
-            # The last sighting may be at no place, and then nobody would ever see whose it was.
+            # The last sighting may be at no listed place, and then its identifier would not be checked later.
             merged = _merged(source)
             kept, sure = kept | merged, sure & ~merged
         frame = frame.filter(doubt | kept)
@@ -122,10 +121,10 @@ def pairs(
 
 
 def _in_order(frame: Frame, doubt: nw.Expr, sure: nw.Expr) -> tuple[Frame, nw.Expr, nw.Expr]:
-    """The rows in Polars, with the answers PyArrow gave on them.
+    """The rows in Polars, with the checks as PyArrow evaluated them.
 
-    On PyArrow, narwhals brings a group's maximum back to its rows by a join that keeps no order: in a table
-    of several chunks it now and then lands on other rows, and people vanish.
+    On PyArrow, narwhals computes `over` by a join that keeps no order: with several chunks a maximum may land
+    on other rows, and people would be lost.
     """
     marked = frame.with_columns(doubt.alias("doubtful"), sure.alias("sure"))
     (rows,) = collect([marked], quiet, "Reading sightings")
@@ -133,16 +132,16 @@ def _in_order(frame: Frame, doubt: nw.Expr, sure: nw.Expr) -> tuple[Frame, nw.Ex
 
 
 def _merged(source: Source) -> nw.Expr:
-    """Whether a row names nobody, or may name several people at once: of these, one sighting is not the last
-    of all, and one stay not where all of them stayed.
+    """Whether the identifier is missing or may stand for several people, whose sightings must not be taken
+    for those of one.
     """
     question = missing if source.declared.trust_ids else faulty
     return question(nw.col("person"), source.types["person"])
 
 
 def _shuffled(source: Source, window: Window) -> bool:
-    """Whether naive local times do not tell which sighting was the last, because the clock went back: then
-    all that may be it count, and whoever is at two places by that stops the work.
+    """Whether naive local times do not tell which sighting was the last, because the clock went back. Then
+    all that may be it count, and whoever is at two places stops the work.
     """
     clock = source.clocks["time"]
     held = source.declared.held or timedelta(0)
@@ -150,7 +149,7 @@ def _shuffled(source: Source, window: Window) -> bool:
 
 
 def _assigned(fixes: pl.DataFrame, source: Source, places: Places, progress: Progress) -> Frame:
-    """Fixes as pairs; a doubtful fix, which has no latitude, becomes a pair without a place."""
+    """Fixes as pairs; a doubtful fix (null latitude) becomes a pair with a null place."""
     sure = fixes.drop_nulls("latitude")
     found = assign(sure, places, source.declared, progress)
     if sure.height < fixes.height:
@@ -189,7 +188,7 @@ def run(
     unlisted: bool = False,
     progress: Progress,
 ) -> Tally:
-    """Run the plan: in whole numbers where that is possible, or in general."""
+    """Scan the window: by packed integers where that is possible, else by the engine's distinct."""
     asked = _Asked(
         wide=window.end - window.start >= _WIDE,
         per_person=per_person,
@@ -217,7 +216,7 @@ def _count(
 
 @dataclass(frozen=True, kw_only=True)
 class _Asked:
-    """What is to be known beside the counts, and whether the window is wide."""
+    """What is wanted beside the counts, and whether the window is wide."""
 
     wide: bool
     per_person: bool
@@ -256,7 +255,6 @@ def _in_general(source: Source, frame: Frame, places: Places, asked: _Asked, pro
     text = source.text_persons
     looked = text and not source.declared.trust_ids
     others = [unlisted_query(frame, places)] if asked.unlisted else []
-    # What is kept of a narrow window takes little memory as it is.
     frame = _light(frame) if asked.wide else frame
     if text or asked.per_person or str(frame.implementation) != "polars":
         distinct = distinct_rows(frame)
@@ -282,7 +280,7 @@ def _in_general(source: Source, frame: Frame, places: Places, asked: _Asked, pro
 
 
 def _light(frame: Frame) -> Frame:
-    """Text that repeats, as numbers: Polars compares pairs in less time and memory."""
+    """Places as categories: Polars needs less time and memory for distinct pairs."""
     polars = isinstance(frame.to_native(), pl.LazyFrame)
     if polars and frame.collect_schema()["place"] == nw.String:
         return frame.with_columns(nw.col("place").cast(nw.Categorical))
@@ -292,7 +290,7 @@ def _light(frame: Frame) -> Frame:
 def _collect_all(
     queries: list[Frame], source: Source, progress: Progress, *, sparing: bool = False
 ) -> list[pl.DataFrame]:
-    """The answers, if as many rows were read for them as the files hold."""
+    """The results, if the parser read as many rows as the files hold."""
     text = source.opened is not None and source.opened.text
     rows = [source.frame.select(parsed_rows())] if text else []
     answers = collect([*queries, *rows], progress, "Counting people", key="place", sparing=sparing)
@@ -313,13 +311,13 @@ def align(by_place: pl.DataFrame, places: Places) -> tuple[NDArray[np.int64], li
 
 
 def parsed_rows() -> nw.Expr:
-    """How many rows the parser itself brought forth: counted on a column, lest it count lines instead."""
+    """How many rows were parsed: counted on a column, since Polars would count lines for `len`."""
     gone = nw.col("person").is_null()
     return (nw.when(gone).then(nw.lit(1)).otherwise(nw.lit(1))).sum().alias("rows")
 
 
 def require_all_rows(source: Source, parsed: int) -> None:
-    """Stop if a parser of text found other than as many rows as the bytes hold."""
+    """Stop if the CSV parser found another number of rows than the bytes hold."""
     if source.opened is not None and source.opened.text and parsed != source.rows:
         raise BadFile(
             f"The files hold {amount(source.rows or 0, 'row', 'rows')}, and {parsed:,} were read.",
@@ -332,13 +330,13 @@ def _group(distinct: Frame) -> Frame:
 
 
 def _group_text(distinct: Frame) -> Frame:
-    """The same, and on the way what identifiers look like: enough to know whether to look closer."""
+    """The same, with what is needed to know whether identifiers have to be checked one by one."""
     looks = distinct.with_columns(*_looks())
     return looks.group_by("place").agg(nw.len().alias("people"), *_strangest())
 
 
 def _looks() -> tuple[nw.Expr, ...]:
-    """Of one identifier: whether it is no identifier, how long it is, and how long if padded with zeros."""
+    """Of an identifier: whether it is faulty, its length, and its length if it begins with a zero."""
     person = nw.col("person")
     length = person.str.len_chars()
     return (
@@ -353,13 +351,13 @@ def _strangest() -> tuple[nw.Expr, ...]:
 
 
 def _odd(looks: Frame) -> bool:
-    """Whether identifiers have to be looked at closer, from how some of them look."""
+    """Whether some identifier is faulty, or some may have lost leading zeros."""
     odd, shortest, padded = looks.select(*_strangest()).collect().row(0)
     return bool(odd) or mixed_zeros(shortest, padded or None)
 
 
 def most_listed_places(source: Source, places: Places, window: Window, progress: Progress) -> int:
-    """The most *listed* places of one person, where excluded ones made it look like too many."""
+    """The most *listed* places of one person, where unlisted ones may have exceeded the limit."""
     (found,) = collect(
         [pairs(source, places, window, progress, closely=True).unique()],
         progress,

@@ -3,8 +3,7 @@
 A stay is a run of a person's fixes, one after the other, of which any two are at most so many metres apart
 and between which there is no silence longer than was declared. It lasts until the next fix elsewhere, or to
 its own last fix where silence follows. Fixes of no stay that is long enough are left out, and that is the
-whole of the exclusion: a stay counts at every place any of its fixes may have been at, for all the time it
-lasted.
+whole of the exclusion: a stay counts at every place any of its fixes may have been at, for its whole length.
 
 Two things follow from "any two", which a rule that measures from the first fix does not have:
 

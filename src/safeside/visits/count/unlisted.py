@@ -1,9 +1,8 @@
-"""What a count leaves out because its place is not listed: how much, of whom, and whether that was expected.
+"""What a count leaves out because its place is not listed, and whether that was expected.
 
-Leaving out is declared (`exclude_unknown_places`), and said in every answer; *how much* is left out is for
-the curator alone. In most data of movement it is the larger part, homes above all. It is also what a
-prefix in one of two exports looks like. So nothing beyond a twentieth is left out until somebody who knows
-the data has said how much may be.
+The exclusion is declared (`exclude_unknown_places`) and part of every answer; *how much* is left out is shown
+to the curator only. In movement data it is often the larger part, homes above all; but a prefix in one of two
+exports looks the same. So more than a twentieth is left out only if that share was declared or confirmed.
 """
 
 from __future__ import annotations
@@ -22,15 +21,15 @@ from safeside.visits.places.places import Places
 from safeside.visits.read.dataframes import Frame
 
 DEFAULT_SHARE: Final = Fraction(5, 100)
-"""How much of the rows may be left out when nobody has said what to expect: the same for all data."""
+"""The share of rows that may be left out without a declaration: the same for all data."""
 _SHOWN: Final = 5
 
 
 @dataclass(frozen=True, kw_only=True)
 class LeftOut:
-    """Rows in the window whose place is not listed. For the curator's eyes: none of it is ever published.
+    """Rows in the window whose place is not listed. For the curator only: none of it is published.
 
-    `examples` and `alike` quote the data, so that they can be looked at; they are not part of its text.
+    `examples` and `alike` quote the data, and are not part of its `repr`.
     """
 
     rows: int
@@ -80,7 +79,7 @@ Confirm = Callable[[LeftOut], bool]
 
 
 def never_confirm(_: LeftOut) -> bool:
-    """Nobody is there to be shown anything, so nobody has confirmed it."""
+    """The default: nobody was asked, so nothing is confirmed."""
     return False
 
 
@@ -95,7 +94,7 @@ class Unlisted:
     def described(
         self, names: list[str], places: Places, *, trusted: bool, most: Fraction | None = None
     ) -> LeftOut:
-        """With what these places are called; whether they look like listed ones unless that is `trusted`."""
+        """With examples of these places; lookalikes of listed ones are looked for unless `trusted`."""
         others = pl.Series(names, dtype=pl.String)
         alike = [] if trusted else resembling(others, places.column).rows()
         return LeftOut(
@@ -122,7 +121,7 @@ def unlisted_query(pairs: Frame, places: Places) -> Frame:
 
 
 def read_unlisted(answer: pl.DataFrame) -> Unlisted:
-    """From the answer to the query."""
+    """The result of `unlisted_query`."""
     others = answer.filter(~pl.col("listed"))
     return Unlisted(
         of_rows=int(answer["rows"].sum()), rows=int(others["rows"].sum()), people=int(others["people"].sum())

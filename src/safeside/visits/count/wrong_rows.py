@@ -1,4 +1,4 @@
-"""The second look: once something is known to be wrong, what it is and on which rows. Never what they say."""
+"""The second pass, once a scan found something doubtful: which checks fail, and on which rows."""
 
 from __future__ import annotations
 
@@ -24,9 +24,7 @@ _WRITTEN: Final = "written in another way (capitals, blanks, zeros, something be
 
 
 def flags(source: Source, checks: list[RowCheck]) -> list[nw.Expr]:
-    """For each check how many rows fail it, and what is needed to know whether identifiers lost their
-    zeros.
-    """
+    """For each check how many rows fail it, and the lengths by which lost leading zeros are noticed."""
     counted = [_count(check.wrong).alias(str(i)) for i, check in enumerate(checks)]
     if not source.text_persons or source.declared.trust_ids:
         return counted
@@ -43,10 +41,7 @@ def find_faults(
     *,
     asked: pl.DataFrame | None = None,
 ) -> list[Finding]:
-    """Everything wrong with any row, how many rows there are of it, and where the first ones are.
-
-    `asked` is the answer to `flags`, where somebody has it already.
-    """
+    """All failing checks with their numbers of rows and the first rows. `asked` is a result of `flags`."""
     checks = row_checks(source, places, window, closely=True)
     if asked is None:
         (asked,) = collect(
@@ -78,7 +73,7 @@ def _numbers() -> tuple[nw.Expr, nw.Expr, nw.Expr]:
 
 
 def find_rows(source: Source, wrong: nw.Expr, progress: Progress) -> tuple[RowLocation, ...]:
-    """The first rows that are so, in the order of the files; none where the engine keeps no order."""
+    """The first of these rows, in the order of the files; none where the engine keeps no order."""
     first = tuple[RowLocation, ...]()
     for frame, path in source.parts():
         if ROW not in frame.collect_schema().names():
@@ -112,7 +107,7 @@ def _mixed_zeros(source: Source, asked: pl.DataFrame, progress: Progress) -> lis
 
 
 def placeholder_places(source: Source, unknown: Iterable[str], progress: Progress) -> list[Finding]:
-    """Identifiers that would be left out as those of other places, although they may stand for any place."""
+    """Placeholders and rounded numbers among unlisted places, which may stand for any place."""
     if source.declared.trust_places:
         return []
     faults = {name: fault(name) for name in unknown}
@@ -163,7 +158,7 @@ def unknown_places(source: Source, places: Places, unknown: Iterable[str], progr
 
 
 def find_lookalikes(source: Source, places: Places, unknown: Iterable[str]) -> list[Finding]:
-    """Places that would be left out as unknown although they are, but for their spelling, on the list."""
+    """Places that would be left out, although they look like listed ones."""
     if source.declared.trust_places:
         return []
     return lookalike_findings(

@@ -1,13 +1,9 @@
-"""From coordinates to listed places: every fix that may be at a place is counted there.
+"""From coordinates to listed places: a fix counts at every place it may be at.
 
-*Radius.* Distances are taken on a sphere as small as the Earth is anywhere curved (6,335,439 m, the WGS 84
-meridian at the equator). A path on the ellipsoid, drawn on that sphere by latitude and longitude, is
-nowhere shorter in angle than its length divided by that radius, so whoever is within the declared distance
-on the real Earth is within it here. The price is counting up to one per cent further out, which is the safe
-side.
-
-*H3.* A place is its own cell and the rings of cells around it; a fix counts wherever its cell is among
-them.
+*Radius.* Distances are measured on a sphere with the Earth's smallest radius of curvature (6,335,439 m, the
+WGS 84 meridian at the equator), so whoever is within the declared distance on the ellipsoid is within it
+here; up to one per cent further out counts, too. *H3.* A place is its cell and the declared rings of cells
+around it.
 """
 
 from __future__ import annotations

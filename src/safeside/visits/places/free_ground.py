@@ -1,13 +1,11 @@
-"""Room between the places (THEORY 7), where coordinates decide who is at one of them.
+"""Free ground around places that are found by coordinates (docs/decisions/room.md).
 
-A radius, or cells, around many venues can cover a town. Whoever lives there is then at a target wherever
-they are, "none of them" is impossible, and the guarantee is empty. So a question is refused unless, around
-every listed place, a tenth of the ground within about a kilometre is no target. Only public things are
-asked: the list, and the declared radius or cells; never the data. docs/decisions/room.md has the reasons.
+A radius or H3 cells around many venues can cover a town, so that nobody who lives there could have visited
+none of them. So around every listed place a tenth of the ground within about a kilometre must be free. Only
+the list and the declaration are looked at, never the data.
 
-*Radius.* Ground is measured along lines from west to east, a few to every radius. On a line the union of
-the circles is exact; between lines it is the midpoint rule, which is off by at most two hundredths of the
-ground, and mostly by less than one. *H3.* Cells are counted, which is exact.
+*Radius.* The union of the circles is measured along west-east lines, exactly on each, with the midpoint rule
+between them (off by at most 2 % of the ground). *H3.* Cells are counted, exactly.
 """
 
 from __future__ import annotations
@@ -26,17 +24,17 @@ from safeside.visits.places.places import Places
 from safeside.visits.read.format import VisitFormat
 
 LEAST_ROOM: Final = 0.1
-"""The share of the ground around a place that must be no target."""
+"""The share of the ground around a place that must be free."""
 SIDE: Final = 2_000.0
-"""Metres: "around a place" is a square of this side, made of blocks, with the place in the middle one."""
+"""Metres: the side of the square around a place, made of blocks, with the place in the middle block."""
 _REACH: Final = 4
 _BLOCK: Final = SIDE / (2 * _REACH + 1)
 _LINES: Final = 6
 """Lines to a radius."""
 _BAND: Final = 0.25
-"""Degrees of latitude in which the Earth is taken for a cylinder: lengths are right to about 1 %."""
+"""Degrees of latitude projected as a cylinder; lengths are right to about 1 %."""
 _CAP: Final = 80.0
-"""Degrees of latitude beyond which it is taken for a disc around the pole."""
+"""Degrees of latitude beyond which the projection is a disc around the pole."""
 _ROW: Final = 2**20
 """More columns of blocks than there are around the Earth."""
 _LINE: Final = 1e8
@@ -55,14 +53,14 @@ Wholes = NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True)
 class Tight:
-    """A listed place with less room around it than there must be."""
+    """A listed place with too little free ground around it."""
 
     place: int
     room: float
 
 
 def require_free_ground(places: Places, declared: VisitFormat) -> None:
-    """Refuse a radius or cells that leave too little ground around some place; nothing private is read."""
+    """Refuse a radius or cells that leave too little free ground around some place."""
     latitude, longitude = places.latitude, places.longitude
     if (declared.radius is None and declared.h3_resolution is None) or latitude is None or longitude is None:
         return
@@ -104,9 +102,9 @@ def _largest_radius(latitude: Floats, longitude: Floats, refused: float) -> str:
 
 
 def tight_by_radius(latitude: Floats, longitude: Floats, metres: float) -> Tight | None:
-    """The place around which circles leave least ground, if that is less than there must be."""
+    """The place with the least free ground between circles, if that is too little."""
     worst: Tight | None = None
-    # If the circles that reach into a square could not cover enough of it side by side, they do not.
+    # Pre-filter: fewer circles than that could not cover enough even side by side.
     least = (1 - LEAST_ROOM) * SIDE**2 / (math.pi * metres**2)
     for crowd in _crowds(latitude, longitude, metres, least):
         block, area = _covered(crowd.x, crowd.y, metres)
@@ -121,7 +119,7 @@ def tight_by_radius(latitude: Floats, longitude: Floats, metres: float) -> Tight
 
 @dataclass(frozen=True, kw_only=True)
 class _Crowd:
-    """Places in a plane, in metres; `asked` are those with so many around them that one must look closer."""
+    """Places projected to a plane, in metres; `asked` are those with enough others around to be measured."""
 
     place: Wholes
     x: Floats
@@ -131,7 +129,7 @@ class _Crowd:
 
 
 def _crowds(latitude: Floats, longitude: Floats, metres: float, least: float) -> Iterator[_Crowd]:
-    """Where there are at least so many places that reach, by so many metres, into the square around one."""
+    """Groups of places around whose squares at least `least` places lie within reach."""
     reach = _REACH + math.ceil(metres / _BLOCK)
     for place, own, x, y in _planes(latitude, longitude, metres + SIDE):
         block = _blocks(y) * _ROW + _blocks(x)
@@ -149,7 +147,7 @@ def _crowds(latitude: Floats, longitude: Floats, metres: float, least: float) ->
 def _planes(
     latitude: Floats, longitude: Floats, margin: float
 ) -> Iterator[tuple[Wholes, NDArray[np.bool_], Floats, Floats]]:
-    """The places laid out in planes: each is in one of them its own, and in others a neighbour of theirs."""
+    """The places projected to planes: each place is `own` in one of them, and a neighbour in others."""
     phi, lam = np.radians(latitude), np.radians(longitude)
     around = margin / SMALLEST_RADIUS
     for pole in (1, -1):
@@ -168,7 +166,7 @@ def _planes(
         own = band[near] == number
         width = SMALLEST_RADIUS * math.cos((low + high) / 2)
         x, y = width * lam[near], SMALLEST_RADIUS * phi[near]
-        # What lies just across the date line is a neighbour too.
+        # Across the date line.
         turn = 2 * math.pi * width
         for side in (-1, 1):
             across = np.flatnonzero(side * x[: len(near)] < 2 * margin - turn / 2)
@@ -195,7 +193,7 @@ def _sums(block: Wholes, weight: Floats, at: Wholes, reach: int) -> Floats:
 
 
 def _covered(x: Floats, y: Floats, metres: float) -> tuple[Wholes, Floats]:
-    """The ground within the radius of any of the points: pieces, each with its block and its area."""
+    """The ground within the radius of any point: pieces with their block and area."""
     lines = math.ceil(_LINES * _BLOCK / metres)
     apart = _BLOCK / lines
     reach = math.ceil(metres / apart)
@@ -222,9 +220,9 @@ def _covered(x: Floats, y: Floats, metres: float) -> tuple[Wholes, Floats]:
 
 
 def tight_by_cells(latitude: Floats, longitude: Floats, resolution: int, rings: int) -> Tight | None:
-    """A place around which the cells leave less than there must be.
+    """A place with too little free ground between cells.
 
-    Fine cells are counted in coarse ones, and the coarse ones around that of a place are its surroundings.
+    Fine cells are counted in their coarse parents; the parents around that of a place are its surroundings.
     """
     h3 = _h3()
     coarse = min(resolution, _FINEST)

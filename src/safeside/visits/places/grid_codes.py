@@ -1,7 +1,7 @@
-"""Identifiers that are codes of cells of a grid (H3, geohash, Japanese mesh), and whether they cover an area.
+"""Identifiers that are codes of grid cells (H3, geohash, Japanese mesh), and whether they cover an area.
 
-A cell whose neighbours are all listed is enclosed: whoever is there is surrounded by targets. Numbers and
-short texts may look like codes and be none; where the list has coordinates, they settle it.
+They do where some cell has all its neighbours on the list. Numbers and short texts may only look like codes;
+coordinates on the list, if there are any, decide.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from safeside.errors import MissingExtra, NoRoom
 
 _MOST: Final = 0.9
-"""The share of the identifiers that must be codes of one grid for the list to be taken for cells of it."""
+"""The share of identifiers that must be codes of one grid for the list to be taken for cells."""
 _LIKELY: Final = 0.8
-"""The share of some of them below which the others are not looked at."""
+"""The share in a sample below which the rest is not looked at."""
 _H3_TEXT: Final = r"(?i)^8[0-9a-f]{14}$"
 _H3_NUMBER: Final = r"^[56][0-9]{17}$"
 _H3_TEXT_LENGTH: Final = 15
@@ -34,7 +34,7 @@ _CODES: Final = {
 }
 
 _LETTERED: Final = ("geohashes",)
-"""Of these, codes of digits alone, as plain numbers are, lie in a corner of larger cells and enclose none."""
+"""Codes with letters: those of digits alone lie in a corner of larger cells and enclose none."""
 
 Wholes = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -90,7 +90,7 @@ def refuse_codes(ids: pl.Series, latitude: Floats | None, longitude: Floats | No
 
 
 def distinct(values: NDArray[Any]) -> NDArray[Any]:
-    """The values in order, each once; by sorting, which takes less memory than NumPy's own hashing."""
+    """Sorted distinct values; takes less memory than np.unique, which hashes."""
     ordered = np.sort(values)
     return ordered[np.append(True, ordered[1:] != ordered[:-1])] if len(ordered) else ordered
 

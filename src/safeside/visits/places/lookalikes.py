@@ -1,12 +1,11 @@
-"""Visited places that are not listed, and look like listed ones that somebody wrote in another way.
+"""Visited places that are not listed, but look like a listed place written in another way.
 
-Two rules, on forms that forget what exports change on the way. An identifier is *the same but for its form*
-where only capitals, blanks, accents, separators, quotes, zeros before a number or a `.0` differ. And it is
-*the same with something before or after it* (`fsq-12` for `12`) where that is no chance. One identifier is
-enough, unless it is a short number or written in words: then the addition must be usual. Homes that are
-numbered in their own way, `home-0017` beside `v0017` or `17`, are neither.
+Two rules on normalised identifiers. *Same form*: only capitals, blanks, accents, separators, quotes, leading
+zeros or a trailing `.0` differ. *Same with a prefix or suffix* (`fsq-12` for `12`), unless that may be
+chance: for short numbers and for words the addition must be frequent. Numbered homes (`home-0017` beside
+`17`) are neither.
 
-What is found here may stop the work, and never joins two places: the curator says which they are.
+A finding may stop the work and never merges two places: the curator decides.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ import polars as pl
 from safeside.visits.places.venues import is_home
 
 _NOTHING: Final = r"[\p{Cf}\u0300-\u036f'\"`´‘’“”]+"
-"""What takes no room, accents, and quotes."""
+"""Zero-width characters, accents and quotes."""
 _SEPARATORS: Final = r"[\s\p{Pd}_:/.#|\\,;]+"
 _WITH_SEPARATOR: Final = (
     r"^(?<added>[^-]+-)(?<core>.+)$",
@@ -37,9 +36,7 @@ _NONE: Final = pl.DataFrame(schema={"other": pl.String, "listed": pl.String})
 
 
 def resembling(others: pl.Series, listed: pl.Series) -> pl.DataFrame:
-    """Those of the other identifiers that look like a listed one, as `other`, with one of these as `listed`;
-    in order, each once.
-    """
+    """Identifiers that look like a listed one: columns `other`, sorted and distinct, and `listed`."""
     other, known = _forms(others, "other"), _forms(listed, "listed")
     same = other.join(known, on="squeezed", how="inner")
     pairs = [same.select("other", "listed")]
@@ -51,8 +48,8 @@ def resembling(others: pl.Series, listed: pl.Series) -> pl.DataFrame:
 
 
 def _forms(names: pl.Series, called: str) -> pl.DataFrame:
-    """Each identifier, what is left of it when what exports change is forgotten, also without separators
-    around letters (`squeezed`), and whether it is written `in_words`.
+    """Each identifier, its normalised `form`, that without separators around letters (`squeezed`), and
+    whether it is `in_words`.
     """
     bare = pl.col(called).str.normalize("NFKD").str.replace_all(_NOTHING, "").str.strip_chars()
     form = bare.str.to_lowercase().str.replace_all("ß", "ss", literal=True)
@@ -68,12 +65,12 @@ def _forms(names: pl.Series, called: str) -> pl.DataFrame:
 def _with_addition(
     longer: pl.DataFrame, shorter: pl.DataFrame, pattern: str, *, certain: bool
 ) -> pl.DataFrame:
-    """Pairs of which the longer is the shorter with an addition that is no chance.
+    """Pairs in which the longer is the shorter with a prefix or suffix, unless that may be chance.
 
-    With a separator between them one pair is enough. Of short numbers it is so if at least half of those with
-    that addition are such pairs, and of names in words without digits two of them. Without a separator the
-    same holds where there are few additions; codes of letters and digits have many. In any case it is no
-    chance that a tenth of the list, or a twentieth of the others, comes with one addition.
+    With a separator one pair is enough; of short numbers at least half of those with that addition must pair,
+    of names in words without digits two. Without a separator the same holds where there are few additions
+    (codes of letters and digits have many). A tenth of the list, or a twentieth of the others, with one
+    addition is never chance.
     """
     split = longer.with_columns(pl.col("form").str.extract_groups(pattern)).unnest("form").drop_nulls("core")
     pairs = split.join(shorter.rename({"form": "core"}).drop("squeezed", "in_words"), on="core")

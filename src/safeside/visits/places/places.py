@@ -1,4 +1,4 @@
-"""The public list of targets. It comes from outside the private data, and every target on it is answered."""
+"""The public list of places. It does not come from the visits, and every place on it is answered."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ _NUMBERS: Final[dict[str, tuple[Callable[[pl.Series], pl.Series], str]]] = {
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Places:
-    """Targets in the order of their identifiers; what was not given is None.
+    """Places sorted by identifier; columns that were not given are None.
 
-    A long list lives in the columns of `table`, ten times as compact as Python's own text.
+    Kept in the columns of `table`, a tenth of the memory of Python strings.
     """
 
     table: pl.DataFrame = field(repr=False)
@@ -61,7 +61,7 @@ class Places:
 
     @property
     def column(self) -> pl.Series:
-        """The identifiers, as an engine takes them."""
+        """The identifiers as a series."""
         return self.table["place"]
 
     @cached_property
@@ -144,9 +144,9 @@ def _open(source: str | Path, separator: str | None) -> Opened:
 
 
 def _of_a_list(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """What is wrong with the file of a list of places, of which nobody declares a number of rows.
+    """Findings about the file of a list, whose number of rows nobody declares.
 
-    A list that was cut off lacks places, which a count then meets as unknown; no line end is no harm.
+    A list that was cut off is noticed in the count, as unknown places; so a missing last line end is allowed.
     """
     instead = {
         Doubt.NO_ROWS: "List the places that are to be answered.",
@@ -193,7 +193,7 @@ def _no_table() -> BadQuestion:
 
 
 def _read(table: pl.LazyFrame, found: Mapping[str, str]) -> pl.DataFrame:
-    """The columns by role and those that say what kind of place it is; text that is no number is missing."""
+    """The columns by role and those with the kind of place; text that is no number becomes null."""
     types = table.collect_schema()
     place = found["place"]
     if types[place] == pl.Binary:
@@ -207,10 +207,9 @@ def _read(table: pl.LazyFrame, found: Mapping[str, str]) -> pl.DataFrame:
         elif role != "place":
             chosen.append(pl.col(column).cast(pl.String).fill_null("").alias(role))
     kinds = [pl.col(kind).cast(pl.String) for kind in KINDS if kind in types and kind != place]
-    # All at once, from the columns as they are: one that is called like a role may play another.
+    # In one select: a column named like one role may play another.
     read = table.select(*chosen, *kinds)
     try:
-        # In one query: Polars' threads, which did the reading, then reuse its memory.
         return read.collect()
     except pl.exceptions.PolarsError:
         raise BadFile("The list of places cannot be read.", "Export it again as CSV or Parquet.") from None

@@ -1,10 +1,9 @@
-"""Room to be elsewhere (THEORY 7): the targets must leave everybody somewhere else to have been.
+"""Refusal of lists that leave nobody anywhere else to be (docs/decisions/room.md).
 
-Where every person is at some target at all times, "none of them" is impossible, and the guarantee says
-nothing. Whether the *data* look like that must not be asked, because the answer would be an output. What is
-asked here is asked of the public list alone: whether it says of itself that it holds homes, a bucket for the
-rest of the world, or areas that tile a map; and whether its places are cells of a grid that close around one
-another. How far a radius reaches is for `free_ground`.
+Where everybody is at some listed place at all times, "visited none of them" is impossible and the guarantee
+is empty. Only the public list is looked at, since an answer from the data would be an output: whether it
+names homes, the rest of the world or areas that tile a map, and whether its places are cells of a grid that
+enclose one another. `free_ground` is about radius and H3 cells around the places.
 """
 
 from __future__ import annotations
@@ -36,16 +35,16 @@ HOMES: Final = _set(
 )
 _ACCENTED: Final = ("résidence", "résidences", "residência")
 _OF_SOMEBODY: Final = _set("of my own private id no person patient user uid pid case")
-"""Words that leave a home a home."""
+"""Words beside which a home is still a home."""
 REST: Final = _set(
     "elsewhere outside rest_of_world rest_of_the_world everywhere anywhere nowhere in_transit"
     " travelling traveling moving move not_at_place no_place"
     " ailleurs andernorts anderswo unterwegs en_ruta en_route 移動中 移動 이동 이동중 路上"
 )
 OTHER: Final = _set("rest other others transit autre autres otro otros sonstige sonstiges その他 기타 其他")
-"""The rest of the world as a place; of a kind of venues it says nothing."""
+"""The rest of the world, if it is an identifier or a name; as a kind of venue it says nothing."""
 UNKNOWN: Final = _set("unknown none inconnu desconocido unbekannt etc misc 不明 未知 알수없음 미상")
-"""As an identifier a bucket; as a name or a kind only that nobody knows it."""
+"""A catch-all, if it is an identifier; as a name or a kind merely unknown."""
 AREAS: Final = _set(
     "area areas district districts ward wards municipality municipalities prefecture prefectures county"
     " counties province provinces state states country countries postcode postcodes zip zip_code zip_codes"
@@ -56,16 +55,16 @@ AREAS: Final = _set(
 _NAMED: Final = {"place": REST | OTHER | UNKNOWN, "name": REST | OTHER}
 _WORDS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")
 _SEVERAL: Final = 3
-"""So many numbered names are homes; one is a restaurant called Maison 1888."""
+"""From so many numbered names on they are homes; a single one may be a restaurant called Maison 1888."""
 _SHOWN: Final = 5
 _SAME: Final = 10**7
-"""Parts of a degree, each a centimetre long: what lies in one part lies on one line."""
+"""Parts of a degree, each about a centimetre: coordinates in one part are on one line."""
 _LINED_UP: Final = 3
-"""So many places on one meridian, or parallel, are not there by chance."""
+"""From so many places on a line on, it is a line of a lattice."""
 _TENTH: Final = 10
 _APART: Final = 0.98
 _BLOCK: Final = 1 << 13
-"""Places looked at in one go, so that looking takes little memory beside them."""
+"""Places in a batch, to save memory."""
 
 Floats = NDArray[np.float64]
 Parts = NDArray[np.int32]
@@ -79,7 +78,7 @@ def require_venues(
     latitude: Floats | None,
     longitude: Floats | None,
 ) -> None:
-    """Refuse a list of targets that, by what it says of itself, covers where people always are."""
+    """Refuse a list of homes, of the rest of the world, of areas or of grid cells."""
     said = {
         "place": _suspects(ids),
         **({} if names is None else {"name": _suspects(names)}),
@@ -107,13 +106,13 @@ def require_venues(
 
 
 def is_home(text: str) -> bool:
-    """Whether a text says of itself that it is somebody's home, and nothing else."""
+    """Whether a text consists of words for a home, and of nothing else."""
     return set() < set(_said(text)) - _OF_SOMEBODY <= HOMES
 
 
 def _suspects(values: pl.Series) -> list[str]:
-    """The values made of nothing but words for homes and the rest of the world, words for a person, numbers,
-    codes and single letters: a few of many, of which each is then looked at.
+    """Pre-filter: values made only of words for homes, the rest of the world or a person, numbers, codes and
+    single letters.
     """
     phrases = [word.split("_") for word in (*HOMES, *REST, *OTHER, *UNKNOWN, *_ACCENTED)]
     longest = sorted({max(parts, key=len) for parts in phrases})
@@ -154,7 +153,7 @@ def _refuse(column: str, found: list[str], what: str, why: str) -> None:
 
 
 def _refuse_lattice(latitude: Floats, longitude: Floats) -> None:
-    """Refuse points of a lattice that close around one another: they are a map cut into cells, not venues."""
+    """Refuse points of a lattice that enclose one another: cells of a map, not venues."""
     north, east = (_in_blocks(_parts_of_a_degree, each) for each in (latitude, longitude))
     lined_up = _on_a_line(north) & _on_a_line(east)
     if _TENTH * lined_up.sum() < len(north):
@@ -180,11 +179,11 @@ def _on_a_line(degrees: Parts) -> NDArray[np.bool_]:
     """For each place whether enough others lie on its parallel, or meridian."""
     ordered = np.sort(degrees)
     lines = ordered[_LINED_UP - 1 :][ordered[_LINED_UP - 1 :] == ordered[: 1 - _LINED_UP]]
-    # No degree is as large as the last one, so that every search ends on a line.
+    # A sentinel, so that every search finds a line.
     lines = np.append(lines, np.int32(np.iinfo(np.int32).max))
     return _in_blocks(lambda some: lines[lines.searchsorted(some)] == some, degrees)
 
 
 def _in_blocks(work: Callable[[NDArray[Any]], NDArray[Any]], values: NDArray[Any]) -> NDArray[Any]:
-    """The work done on some of the values at a time."""
+    """The function applied in batches."""
     return np.concatenate([work(some) for some in np.array_split(values, 1 + len(values) // _BLOCK)])

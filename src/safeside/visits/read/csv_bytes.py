@@ -1,14 +1,11 @@
-"""A text file, byte by byte, before anything is parsed.
+"""Validation of a CSV file's bytes before it is parsed.
 
-A parser that meets a stray quote, a cut-off line or a foreign byte may swallow rows and say nothing. So the
-bytes are looked at first, in one pass at the speed of memory: the file must be UTF-8, its quotes must pair
-up where quotes may stand, and every line must have as many fields as the header. Then the number of records
-is known without any parser, and the one that follows must find exactly as many.
+A parser that meets a stray quote, a cut-off line or a byte that is not UTF-8 may silently lose rows. So one
+vectorised pass over the bytes checks the encoding, the pairing of quotes and the number of fields of every
+record; it also counts the records, and the parser must then find exactly as many.
 
-Two stray quotes may pair up too, one at the beginning of a field and one, rows later, at the end of another:
-to every parser that is one long field, and the rows between are gone. It cannot be told from a field that
-truly has line breaks in it. So a line break inside quotes stops the work until somebody who knows the number
-of rows has declared it.
+Two stray quotes may pair up over several rows, which every parser then reads as one field with line breaks.
+So a line break inside quotes stops the work until the number of rows is declared.
 """
 
 from __future__ import annotations
@@ -42,7 +39,7 @@ SHOWN: Final = 3
 
 @dataclass(frozen=True, kw_only=True)
 class TextFile:
-    """What the bytes of a file say: its columns, how many records follow them, and what is wrong."""
+    """Columns, number of records and findings of a text file."""
 
     path: Path
     columns: tuple[str, ...]
@@ -50,28 +47,28 @@ class TextFile:
     ended: bool
     """Whether the last line ends."""
     closed: bool
-    """Whether the last field surely does: its line ends, or it ends with a quote."""
+    """Whether the last field is complete: its line ends, or it ends with a quote."""
     findings: tuple[Finding, ...]
 
 
 @dataclass(kw_only=True)
 class _Tally:
-    """Carried from one chunk to the next."""
+    """State carried from one chunk to the next."""
 
     separator: int
     quotes: bool
     """Whether fields may stand in quotes."""
     records: int = 0
-    """That have ended, the header among them."""
+    """Complete records, the header among them."""
     separators: int = 0
-    """In the record that has not ended yet."""
+    """Separators in the incomplete record."""
     fields: int | None = None
-    """Separators in the header: as many as in every record."""
+    """Separators in the header, and so in every record."""
     inside_quotes: bool = False
     lines: int = 0
-    """That have ended, as an editor numbers them."""
+    """Complete lines, as an editor numbers them."""
     began: int = 1
-    """The line on which the record began that has not ended yet."""
+    """The line on which the incomplete record began."""
     last: int = _NEWLINE
     before_last: int = 0
     wrong: dict[Doubt, list[int]] = field(default_factory=dict)
@@ -101,7 +98,7 @@ class _Lines:
 
 
 def _few(lines: _Positions) -> list[int]:
-    # Most files have none, and to look for distinct ones NumPy loads more of itself.
+    # Most files have none, and np.unique imports more of NumPy.
     return [int(line) for line in np.unique(lines)[:SHOWN]] if len(lines) else []
 
 
@@ -154,7 +151,7 @@ def _refuse_outright(path: Path, head: bytes) -> tuple[Finding, ...]:
 
 
 def _decode(decoder: codecs.IncrementalDecoder, chunk: bytes, tally: _Tally) -> None:
-    """Flag what is no text, and marks that belong at the beginning of a file."""
+    """Flag bytes that are not UTF-8, and byte order marks inside the file."""
     if Doubt.ENCODING in tally.wrong:
         return
     wrong = chunk.find(0)
@@ -178,7 +175,7 @@ def _decode(decoder: codecs.IncrementalDecoder, chunk: bytes, tally: _Tally) -> 
 
 
 def _look(chunk: bytes, tally: _Tally) -> None:
-    """Count what stands outside quotes, and notice what may stand nowhere."""
+    """Count separators and records outside quotes; flag blank lines, stray quotes and carriage returns."""
     bytes_ = np.frombuffer(chunk, dtype=np.uint8)
     padded = np.concatenate([np.array([tally.before_last, tally.last], dtype=np.uint8), bytes_])
     newlines, marks = np.flatnonzero(bytes_ == _NEWLINE), np.flatnonzero(bytes_ == tally.separator)
@@ -210,7 +207,7 @@ def _look(chunk: bytes, tally: _Tally) -> None:
 
 
 def _pair(at: _Positions, bytes_: NDArray[np.uint8], padded: NDArray[np.uint8], lines: _Lines) -> None:
-    """Flag quotes that open or close where none can: they take turns."""
+    """Flag quotes that open or close where none can; opening and closing ones alternate."""
     tally = lines.tally
     first = int(tally.inside_quotes)
     opening, closing = at[first::2], at[1 - first :: 2]
@@ -225,7 +222,7 @@ def _pair(at: _Positions, bytes_: NDArray[np.uint8], padded: NDArray[np.uint8], 
 
 
 def _measure(marks: _Positions, lines: _Lines) -> None:
-    """Count the fields of every record that ends here, and carry those of the one that does not."""
+    """Count the fields of every record that ends in this chunk; carry those of the incomplete one."""
     tally, ends = lines.tally, lines.ends
     before = np.searchsorted(marks, ends)
     if len(ends):

@@ -1,4 +1,9 @@
-"""Dataframes of every engine, and scans of files, with columns by their roles and identifiers comparable."""
+"""Dataframes of every engine and scans of files, with columns named by role and identifiers as text or
+integers.
+
+Columns of Python objects in pandas are looked at as a whole: engines infer a type from the first values,
+after which 1, True and 1.0 would be one person.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +25,8 @@ from safeside.visits.times.clocks import zone_of
 
 ROW: Final = "row number"
 _PROMISES: Final = re.compile(r"sort|python|\bdf \[|cache|merge", re.IGNORECASE)
-"""What a plan of Polars says where columns may come with a promise of their order: set_sorted, a function of
-Python's, a dataframe in memory.
+"""Steps of a Polars plan that may carry a sortedness flag: set_sorted, Python functions, dataframes in
+memory.
 """
 _ANY: Final = ("string", "empty")
 _IDS: Final = (*_ANY, "bytes", "integer", "decimal")
@@ -101,21 +106,18 @@ def from_dataframe(
 
 
 def _in_utc(chosen: nw.DataFrame[Any], roles: Roles) -> nw.DataFrame[Any]:
-    """The same moments, called by UTC: PyArrow does not compare times of two zones, and offsets such as
-    UTC+05:30 have no name in the tz database.
-    """
+    """Times converted to UTC: PyArrow does not compare two zones, and UTC+05:30 is not in the tz database."""
     zones = {role: getattr(chosen.schema[role], "time_zone", None) for role in roles.times}
     others = {role: zone_of(zone) for role, zone in zones.items() if zone not in (None, "UTC")}
     return chosen.with_columns(nw.col(role).dt.convert_time_zone("UTC") for role in others)
 
 
 def _as_it_is(frame: pl.DataFrame | pl.LazyFrame) -> pl.LazyFrame:
-    """The dataframe without what somebody promised of its order (set_sorted): Polars would search in it
-    where it should compare, and leave out whatever is out of order. A struct keeps no promise of its fields.
+    """The dataframe without sortedness flags (set_sorted): with a wrong one Polars would search by bisection
+    and lose rows. Going through a struct drops them.
     """
     if isinstance(frame, pl.LazyFrame):
-        # What is yet to be read from files comes without promises, unless somebody has added one since, and
-        # is filtered while it is read.
+        # A plain scan has no flags, and left as it is the filter is pushed into it.
         plan = frame.explain(optimized=False)
         bare = "SCAN" in plan and not _PROMISES.search(plan)
         if bare or pl.Object in frame.collect_schema().dtypes():
@@ -128,7 +130,7 @@ def _as_it_is(frame: pl.DataFrame | pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _duckdb_byte_by_byte(relation: Any, schema: nw.Schema) -> Any:
-    """The relation without collations, under which DuckDB takes two people for one (NOCASE: ana and ANA)."""
+    """Without collations, under which DuckDB takes two people for one (NOCASE: ana and ANA)."""
 
     def plain(name: str) -> str:
         text = f'"{name}"'
@@ -144,8 +146,8 @@ def _duckdb_byte_by_byte(relation: Any, schema: nw.Schema) -> Any:
 
 
 def _spark_byte_by_byte(visits: Any) -> Any:
-    """The dataframe without collations, under which Spark takes two people for one (UTF8_LCASE: ana, ANA),
-    and with bytes as text.
+    """Without collations, under which Spark takes two people for one (UTF8_LCASE: ana and ANA); bytes as
+    text.
     """
     from pyspark.sql import functions
 
@@ -158,7 +160,7 @@ def _spark_byte_by_byte(visits: Any) -> Any:
 
 
 def _refuse_float_categories(native: Any, roles: Roles, engine: str) -> None:
-    """Refuse identifiers that are floating-point numbers behind a dictionary: as text they look whole."""
+    """Refuse dictionary-encoded floating-point identifiers: cast to text they look whole."""
     for role in _ids(roles):
         kind: Any = None
         if engine == "pyarrow":
@@ -189,8 +191,8 @@ def _to_polars(frame: nw.DataFrame[Any], roles: Roles) -> pl.DataFrame:
 
 
 def has_objects(chosen: nw.DataFrame[Any], roles: Roles) -> bool:
-    """Whether a column of pandas holds objects other than text, all of one kind; a refusal where they are of
-    several, or of a kind that cannot play the role.
+    """Whether a pandas column holds Python objects other than text; refused if they are of several kinds, or
+    of one that cannot play the role.
     """
     if not chosen.implementation.is_pandas():
         return False
@@ -211,7 +213,7 @@ def has_objects(chosen: nw.DataFrame[Any], roles: Roles) -> bool:
 
 
 def mixed_kinds(columns: Iterable[str]) -> BadQuestion:
-    """What is said of a column whose values are no numbers, no times and no text, or some of each."""
+    """The refusal of a column of mixed or unreadable values."""
     return BadQuestion(
         f"Column {' or '.join(columns)} holds values of several kinds, or of one that cannot be read.",
         "Turn the whole column into text, whole numbers or timestamps, keeping missing values missing.",
@@ -219,7 +221,7 @@ def mixed_kinds(columns: Iterable[str]) -> BadQuestion:
 
 
 def _joined(columns: tuple[str, ...], held: pl.Schema) -> pl.Expr:
-    """The column; of two, a date and a time of day, their text with a blank between, missing if either is."""
+    """The column; or of a date and a time of day their text with a blank between, null if either is."""
     if len(columns) == 1:
         return pl.col(columns[0])
     day, hour = map(pl.col, columns)
@@ -255,7 +257,7 @@ def _text_in(engine: str) -> BadQuestion:
 
 
 def _text_roles(schema: nw.Schema, roles: Roles) -> dict[str, str]:
-    """Which columns are text although they should tell a time or a coordinate, and what they should be."""
+    """Text columns that should be times or coordinates, and which of them."""
     kinds = {"start": "start", "time": "time", "end": "end", "date": "date"}
     kinds |= {"latitude": "number", "longitude": "number", "accuracy": "number"}
     return {role: kinds[role] for role in roles.columns if role in kinds and schema[role] == nw.String}
@@ -269,12 +271,12 @@ def prepare(
     renamed: bool = False,
     numbered: bool = False,
 ) -> Frame:
-    """A Polars frame with role names, text read, and identifiers comparable."""
+    """A Polars frame with columns named by role, text parsed, and identifiers as text or integers."""
     if not renamed:
         held = frame.collect_schema()
         frame = frame.select(_joined(roles.read(role), held).alias(role) for role in roles.columns)
     if numbered:
-        # Once only the roles are left: a file may have a column of that name.
+        # Only now: the file may have a column of that name.
         frame = frame.with_row_index(ROW)
     kinds = _text_roles(nw.from_native(frame).collect_schema(), roles)
     if kinds:

@@ -1,4 +1,9 @@
-"""Running a query on whichever engine holds the data, with progress, and bringing a small answer home."""
+"""Running queries on the engine that holds the data, with progress, and fetching their small results.
+
+Spark reruns failed and slow tasks and recomputes what a lost executor had made; none of that may change a
+count. So results come in batches sorted by key, and the driver checks the order, that no key repeats, and
+that as many rows arrived as the executors counted. The driver holds one row for each visited place.
+"""
 
 from __future__ import annotations
 
@@ -29,10 +34,10 @@ def collect(
     key: str | None = None,
     sparing: bool = False,
 ) -> list[pl.DataFrame]:
-    """The answers to some queries on one input; Polars reads the input once for all of them.
+    """The results of queries on one input, which Polars reads once for all of them.
 
-    `key` names the column in which, in the answer to the first query, no value may come twice. `sparing`
-    takes less memory for reading, and a little more time.
+    `key` is a column of the first result that must be unique. `sparing` reads with less memory, a little
+    slower.
     """
     progress(None, what)
     natives = [query.to_native() for query in queries]
@@ -49,10 +54,10 @@ def collect(
 
 @contextmanager
 def _few_row_groups_ahead(*, sparing: bool) -> Iterator[None]:
-    """Have Polars hold one row group of a file for each thread, or for two, unless its user said otherwise.
+    """Prefetch one row group for each thread (`sparing`: for two), unless the user set the variable.
 
-    By itself it holds at least eight, as is right for a distant store; of a local file they only take memory.
-    Two threads can share one, each decoding other columns of it.
+    By default Polars prefetches at least eight, which suits object stores; of local files they only take
+    memory.
     """
     threads = pl.thread_pool_size()
     said = os.environ.get(_AHEAD)
@@ -74,9 +79,9 @@ def _answer(query: nw.LazyFrame[Any], key: str | None) -> pl.DataFrame:
 
 
 def distinct_rows(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-    """Every row once."""
+    """SELECT DISTINCT."""
     native = frame.to_native()
-    # For `unique`, narwhals has engines that speak SQL sort all rows and number them.
+    # narwhals' `unique` makes SQL engines sort and number all rows.
     return nw.from_native(native.distinct()) if hasattr(native, "distinct") else frame.unique()
 
 
@@ -91,7 +96,7 @@ def count_by(frame: nw.LazyFrame[Any], key: str, name: str) -> nw.LazyFrame[Any]
 def with_progress(
     work: Callable[[], list[pl.DataFrame]], progress: Progress, what: str
 ) -> list[pl.DataFrame]:
-    """Do the work, and say now and then that it is being done, if anybody listens."""
+    """Do the work in a thread, and report progress meanwhile."""
     if progress is quiet:
         return work()
     done: list[list[pl.DataFrame]] = []
@@ -115,11 +120,10 @@ def with_progress(
 
 @contextmanager
 def without_call_sites() -> Iterator[None]:
-    """Have PySpark not note which line made each expression.
+    """Have PySpark not record the call site of each expression.
 
-    It does so for its error messages, with ten calls to Java for each expression, and its documentation
-    warns of the cost. Those lines would be ours or those of narwhals, and its messages are not shown anyway.
-    Afterwards PySpark asks its session again whether to note lines.
+    That takes ten calls to Java for each expression, for error messages that are not shown anyway. Afterwards
+    PySpark reads the setting from its session again.
     """
     notes = sys.modules.get("pyspark.errors.utils")
     if not hasattr(notes, _NOTED):
@@ -134,7 +138,7 @@ def without_call_sites() -> Iterator[None]:
 
 @without_call_sites()
 def count_rows(frame: Any, key: str, name: str) -> Any:
-    """How many rows there are for each value of the key: said in few words, each being a call to Java."""
+    """The same on Spark, as one SQL expression: every part of it is a call to Java."""
     from pyspark.sql import functions
 
     return frame.groupBy(key).agg(functions.expr(f"count(1) AS {name}"))
@@ -152,7 +156,7 @@ def fetch_from_spark(answer: Any, key: str | None) -> pl.DataFrame:
         table = counted.toArrow()
     except EOFError:  # the driver's own machinery went away in the middle of the delivery
         raise wrong_delivery() from None
-    # Read where Spark keeps it: an Observation would wait, for ever, for an event that a busy driver drops.
+    # Not through `Observation`, which waits for an event that a busy driver may drop.
     rows = counted._jdf.queryExecution().observedMetrics().apply(_COUNTED).getLong(0)
     empty = pl.DataFrame(table.schema.empty_table())
     return join_batches(empty, (pl.DataFrame(batch) for batch in table.to_batches()), key, rows)
@@ -161,7 +165,7 @@ def fetch_from_spark(answer: Any, key: str | None) -> pl.DataFrame:
 def join_batches(
     empty: pl.DataFrame, batches: Iterable[pl.DataFrame], key: str | None, rows: int
 ) -> pl.DataFrame:
-    """All batches as one frame in order of the key, or a refusal: none missing, none twice, none mixed up."""
+    """All batches as one frame sorted by the key; refused if rows are missing, repeated or out of order."""
     arrived = [empty]
     for batch in batches:
         if key is not None and not strictly_increasing(batch[key]):
@@ -178,7 +182,7 @@ def join_batches(
 
 
 def strictly_increasing(values: pl.Series) -> bool:
-    """Whether each value is greater than the one before; a missing one comes first, and once."""
+    """Whether values strictly increase; at most one null, and that first."""
     known = values.drop_nulls()
     if values.null_count() > 1 or (values.null_count() and values[0] is not None):
         return False
@@ -186,7 +190,7 @@ def strictly_increasing(values: pl.Series) -> bool:
 
 
 def wrong_delivery() -> BadFile:
-    """What is said when an answer is not whole."""
+    """The refusal of an incomplete result."""
     return BadFile(
         "What was delivered is not what was counted: rows are missing, twice or out of order.",
         "Count again once nothing writes to the data; if it happens again, report it.",

@@ -1,4 +1,4 @@
-"""Files of visits: found, recognised, fingerprinted, and opened out of core by Polars."""
+"""Files of visits: recognised, fingerprinted, and scanned by Polars."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ END_IT: Final = "Export the file again, or, if it is whole, end its last line wi
 
 
 class Fingerprint:
-    """Keyed digests of the files' bytes: whoever has the key can tell that the same files were used."""
+    """Keyed digests of the files' bytes, by which the holder of the key recognises files used before."""
 
     def __init__(self, key: bytes | None) -> None:
         self._key = None if key is None else short_key(key)
         self._files: list[hashlib.blake2b] = []
 
     def file(self, size: int) -> None:
-        """Begin a file."""
+        """Begin the digest of a file."""
         if self._key is not None:
             self._files.append(self._hash(f"file {size}\n"))
 
     @property
     def feed(self) -> Callable[[bytes], object] | None:
-        """What takes the bytes of the file that was begun, or None where no fingerprint is wanted."""
+        """Takes the bytes of the current file; None without a key."""
         return self._files[-1].update if self._files else None
 
     def files(self, rows: Iterable[int]) -> tuple[str, ...]:
-        """The fingerprint of every file that holds rows: files without any are the same everywhere."""
+        """The fingerprints of files that hold rows; those of empty files say nothing."""
         return tuple(file.hexdigest() for file, held in zip(self._files, rows, strict=False) if held)
 
     @property
@@ -49,7 +49,7 @@ class Fingerprint:
         return tuple(file.digest() for file in self._files)
 
     def text(self) -> str | None:
-        """One fingerprint of all files, once everything was fed."""
+        """One fingerprint of all files."""
         if self._key is None:
             return None
         return self._hash("".join(f"{file.hexdigest()}\n" for file in self._files)).hexdigest()
@@ -60,7 +60,7 @@ class Fingerprint:
 
 
 def short_key(key: bytes) -> bytes:
-    """A key as BLAKE2 takes it."""
+    """The key, shortened to the 64 bytes that BLAKE2 takes."""
     if len(key) < 16:
         raise BadQuestion(
             "The key is shorter than 16 bytes.",
@@ -142,7 +142,7 @@ class Opened:
                     )
 
     def legacy_times(self, columns: Iterable[str]) -> list[str]:
-        """Which of these columns hold times of the old kind, that does not say whose clock it shows."""
+        """Which of these columns hold INT96 times, whose zone the file does not tell."""
         old = {name for each in self.old for name in each.int96}
         return [column for column in columns if column in old and self._naive(column)]
 
@@ -151,7 +151,7 @@ class Opened:
 
     @property
     def illegible(self) -> list[Finding]:
-        """What is wrong with the files so that their rows cannot even be looked at."""
+        """Findings because of which the rows cannot be parsed."""
         return [finding for finding in self.findings if finding.stops and finding.doubt not in LEGIBLE]
 
     def require_unchanged(self) -> None:
@@ -167,7 +167,7 @@ def open_files(
     *,
     quotes: bool = True,
 ) -> Opened:
-    """Look at every file once, and open them all."""
+    """Inspect every file once, and open them all."""
     try:
         found = find_files((visits,) if isinstance(visits, str | Path) else tuple(visits))
         kinds = {_is_text(path) for path in found.paths}
@@ -181,13 +181,13 @@ def open_files(
 
 
 def detect_separator(source: str | Path) -> str:
-    """What separates the fields of a list of places, where its first line leaves no doubt; else a comma."""
+    """The separator of a list of places, where its first line has only one candidate; else a comma."""
     try:
         if not Path(source).is_file():
             return ","
         with Path(source).open("rb") as stream:
             first = stream.readline(CHUNK)
-    except OSError:  # for whoever reads the list to say
+    except OSError:  # reported when the list is read
         return ","
     other = [mark for mark in ";\t|" if mark.encode() in first]
     return other[0] if len(other) == 1 and b"," not in first else ","
@@ -239,7 +239,7 @@ def _open_text(
 
 
 def _require_one_line(file: TextFile) -> None:
-    """Refuse a header with line breaks: it may hold rows, whose values no message must repeat."""
+    """Refuse a header with line breaks: rows may be in it, and messages quote column names."""
     if any("\n" in name or "\r" in name for name in file.columns):
         raise BadFile(
             f"The header of {file.path.name} has a line break inside quotes.",
@@ -349,7 +349,7 @@ def _damaged(path: Path) -> BadFile:
 
 
 def _cut_off(file: TextFile) -> Finding:
-    """The last line does not end; its last field is named where that may not have ended either."""
+    """The last line has no line end; its last column is named where that field may be cut off, too."""
     return Finding(
         doubt=Doubt.CUT_OFF,
         column="" if file.closed or not file.columns else file.columns[-1],
@@ -361,8 +361,8 @@ def _cut_off(file: TextFile) -> Finding:
 
 
 def _excused(finding: Finding, path: Path, rows: int) -> Finding:
-    """A file that holds nothing is no doubt where it is one of the parts that Spark wrote, others hold rows,
-    and Spark left the mark that it has written all of them.
+    """An empty part file of Spark is fine where other parts hold rows and `_SUCCESS` says that all parts were
+    written.
     """
     nothing = finding.doubt in (Doubt.EMPTY, Doubt.NO_ROWS)
     if not (nothing and rows and path.name.startswith("part-") and (path.parent / _WRITTEN_ALL).is_file()):

@@ -1,4 +1,4 @@
-"""What the visits look like, as their owner declares it: columns, times, places, and nothing guessed."""
+"""Declarations of the owner of the visits: how to read them, and what to expect of them."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _WIDEST_RADIUS: Final = 1_000.0
 _WIDEST_STAY: Final = 10_000.0
 _LONGEST_HOLD: Final = timedelta(days=36_525)
 LONGEST_GAP: Final = timedelta(hours=12)
-"""Well below the shortest day of any clock, so that no stay spans a day of which nothing is left."""
+"""Well below the shortest local day, so that no stay spans a whole day without fixes."""
 _TABS: Final = {r"\t": "\t", "tab": "\t"}
 """What people type for a tab, which a shell does not."""
 _PERCENT: Final = re.compile(r"\s*(?P<number>\d{1,3}(?:\.\d{1,9})?)\s*%\s*")
 _MOST_RINGS: Final = {8: 0, 9: 2, 10: 8}
-"""With more rings around it, one place alone covers the ground within a kilometre; 10 of smaller cells."""
+"""With more rings one place alone covers the ground within a kilometre; for smaller cells at most 10."""
 _PLACED: Final = ("person", "place", "latitude", "longitude", "accuracy")
 ROLES: Final = (*_PLACED, "start", "end", "time", "date", "state")
 _NEXT_ROLE: Final = re.compile(r",(?=\s*[A-Za-z_]+\s*=)")
-"""Only such commas separate roles: others belong to the name of a column."""
+"""Only a comma before ROLE= separates roles: other commas belong to column names."""
 _OPTIONAL: Final = ("accuracy", "state")
-"""Columns of these names may be something else: state=, without a column, says that none is one."""
+"""A column of that name may mean something else: `state=` without a column says so."""
 _EPOCHS: Final = {f"epoch-{unit}": unit for unit in PER_SECOND}
 
 
@@ -165,10 +165,9 @@ class VisitFormat:
 
 @dataclass(frozen=True, kw_only=True)
 class Expected:
-    """What the owner knows beforehand of the data; any disagreement stops the work.
+    """What the owner expects of the export; any disagreement stops the work.
 
-    It is compared, for the owner's own eyes, and never published nor written down: not in a release, not in
-    the ledger.
+    Compared for the owner's eyes only: neither published nor written to a release or the ledger.
     """
 
     files: int | None = None

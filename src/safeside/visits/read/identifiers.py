@@ -1,13 +1,12 @@
-"""Who is who: one rule, for people and for places and on every engine, of what an identifier may be.
+"""Identifiers of people and places: one rule for every engine.
 
-Two people who share an identifier are counted once, and that is an undercount. So identifiers are compared
-as they are written, byte by byte: nothing is trimmed, no capitals are folded, and nothing is ever read as
-floating point. What looks as if several people had been given one identifier is a `Fault`, and stops the
-work: a word for "missing", or a number that was rounded. Whether it is one is decided by the text without
-the blanks, quotes and brackets around it.
+Two people with one identifier are counted once, which is an undercount. So identifiers are compared byte by
+byte: nothing is trimmed or case-folded or read as floating point. An identifier that several people may have
+been given is a `Fault` and stops the work: a word for "missing", or a rounded number, whatever blanks, quotes
+and brackets are around it.
 
-The patterns are written so that Python, Polars, PyArrow, DuckDB and Spark read them alike: no classes such as
-`\\s`, which mean something else to each of them, and no flags. A test holds all of them against each other.
+The patterns avoid classes such as `\\s` and flags, which engines read differently; a test compares Python,
+Polars, PyArrow, DuckDB and Spark.
 """
 
 from __future__ import annotations
@@ -31,9 +30,9 @@ class Fault(StrEnum):
 
 
 _BLANKS: Final = "\t-\r \x1c-\x1f\x85\xa0\u1680\u2000-\u200f\u2028\u2029\u202f\u205f\u2060\u3000\ufeff"
-"""Unicode's white space, and what takes no room at all."""
+"""Unicode's white space and zero-width characters."""
 _WIDER: Final = 0xFEE0
-"""How far ！ is from !, and every other such letter from its own."""
+"""From ASCII to the full-width form of a letter: ！ is ! plus this."""
 _WORDS: Final = (
     "na|n/a|n.a|n.a.|#na|#n/a|#n/a n/a|nan|null|nil|none|nat|nul|unknown|undefined|missing|empty|blank"
     "|not available|not applicable|anonymous|#ref!|#value!|#name?|#num!|#div/0!|#null!|#error!|#spill!|#calc!"
@@ -49,7 +48,7 @@ _MARKS: Final = (
 
 
 def _in_any_letters(word: str) -> str:
-    """Capital or small, and in the wide letters of Chinese and Japanese keyboards."""
+    """A pattern for the word in capital, small and full-width letters."""
     return "".join(
         f"[{letter.lower()}{letter.upper()}{_wide(letter.lower())}{_wide(letter.upper())}]"
         if letter.lower() != letter.upper()
@@ -79,7 +78,7 @@ _TEXT: Final = (
 )
 """Bytes that are UTF-8, by their digits."""
 _FACTOR: Final = -1
-"""What libraries give, in columns of whole numbers, to those whom they have no number for."""
+"""The code for "missing" of pandas.factorize and others in integer columns."""
 
 
 def fault(identifier: object) -> Fault | None:
@@ -112,15 +111,16 @@ def rounded(column: nw.Expr) -> nw.Expr:
 
 
 def faulty(column: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr:
-    """Whether anything at all is wrong, in one question."""
+    """Missing, placeholder or rounded, as one expression."""
     gone = missing(column, dtype)
     more = column.str.contains(FAULTY) if is_text(dtype) else placeholder(column, dtype)
     return gone if more is None else gone | more
 
 
 def canonical(column: str, dtype: nw.dtypes.DType, called: str | None = None) -> nw.Expr | None:
-    """The column as it is compared for sameness, None where that is as it is; or a refusal, in its owner's
-    words.
+    """The column cast to what is compared, None where it needs no cast; refused where it is no identifier.
+
+    `called` is the owner's name of the column.
     """
     called = column if called is None else called
     if dtype.is_float():
@@ -141,7 +141,7 @@ def is_text(dtype: nw.dtypes.DType) -> bool:
 
 
 def bytes_as_text(identifier: bytes) -> str:
-    """Bytes as the text they are, or as 0x and their digits: no two become the same."""
+    """Bytes as UTF-8 text, or as 0x and hexadecimal digits; injective."""
     try:
         text = identifier.decode()
     except UnicodeDecodeError:
@@ -153,7 +153,7 @@ def polars_bytes_as_text(column: pl.Expr) -> pl.Expr:
     """The same in Polars."""
     digits = column.bin.encode("hex")
     plain = digits.str.contains(_TEXT) & ~digits.str.contains("^(?:00|3078)")
-    # What is no text is taken out before: Polars stops at it, asked to be strict or not.
+    # Invalid bytes are replaced before the cast, at which Polars would fail even if not strict.
     text = pl.when(plain).then(column).otherwise(pl.lit(b"")).cast(pl.String)
     return pl.when(plain).then(text).otherwise(pl.lit(_HEX) + digits)
 
@@ -171,7 +171,7 @@ def sql_bytes_as_text(column: str, *, spark: bool) -> str:
 
 
 def count_people(dtype: nw.dtypes.DType) -> nw.Expr:
-    """How many people there are, rows without an identifier being nobody's; null where there are no rows."""
+    """The number of distinct people, rows without an identifier not counted; null without rows."""
     person = nw.col("person")
     gone = missing(person, dtype)
     nobody = nw.when(gone).then(nw.lit(1)).otherwise(nw.lit(0)).max()
@@ -179,7 +179,7 @@ def count_people(dtype: nw.dtypes.DType) -> nw.Expr:
 
 
 def mixed_zeros(shortest_number: int | None, longest_padded: int | None) -> bool:
-    """Whether some numbers are padded with zeros and others are shorter: then some have lost theirs."""
+    """Whether some numbers are zero-padded and others shorter: those may have lost their zeros."""
     return shortest_number is not None and longest_padded is not None and shortest_number < longest_padded
 
 

@@ -1,11 +1,10 @@
-"""The footer of a Parquet file: which columns hold times of the two old kinds, whose zone no engine tells.
+"""The Parquet footer: row groups, and columns of two legacy timestamp types that engines read as naive.
 
-*96 bits.* Spark writes them unless told otherwise, always in UTC; others write what the clock on the wall
-shows. A reader only sees times without a zone. Whoever then declares the zone of the people, as one does,
-moves Spark's times by hours, and visits out of the window.
+*INT96.* Spark writes it by default, in UTC; other writers use local time. Read with the declared zone of the
+people, Spark's times would move by hours, and visits out of the window.
 
-*TIMESTAMP_MILLIS and TIMESTAMP_MICROS*, without the logical type that newer files have beside it: by the
-format's own definition these are moments of UTC, and readers take them for times without a zone.
+*TIMESTAMP_MILLIS and TIMESTAMP_MICROS* as converted types without a logical type: by the specification these
+are instants in UTC.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _LONG: Final = 15
 
 @dataclass(frozen=True, kw_only=True)
 class _Column:
-    """What the footer says of one column, or of one that has others in it."""
+    """One element of the schema; `children` is the number of columns nested in it."""
 
     name: str
     children: int
@@ -45,14 +44,14 @@ class _Column:
 
 @dataclass(frozen=True, kw_only=True)
 class LegacyTimes:
-    """The columns whose values are 96 bits long, and those that are moments of UTC without saying so."""
+    """The INT96 columns, and those of a converted type that means UTC."""
 
     int96: frozenset[str]
     utc: frozenset[str]
 
 
 def legacy_times(path: Path) -> LegacyTimes:
-    """Which columns of a file hold times of an old kind."""
+    """Which columns of a file have a legacy timestamp type."""
     columns = _columns(path)
     return LegacyTimes(
         int96=frozenset(column.name for column in columns if column.old),
@@ -61,7 +60,7 @@ def legacy_times(path: Path) -> LegacyTimes:
 
 
 def row_groups(path: Path) -> list[int]:
-    """How many rows each row group has, by the footer's word."""
+    """How many rows each row group has, as the footer claims."""
     footer = _footer(path)
     for number, kind in footer.fields():
         if number == _ROW_GROUPS and kind == _LIST:
@@ -88,7 +87,7 @@ def _columns(path: Path) -> list[_Column]:
 
 
 def _outermost(columns: list[_Column]) -> Iterator[_Column]:
-    """The columns that stand in no other: each is followed by those in it, the table itself first of all."""
+    """The top-level columns: the schema lists the root first, and each column before those nested in it."""
     inside = 0
     for column in columns[1:]:
         if not inside:
@@ -97,7 +96,7 @@ def _outermost(columns: list[_Column]) -> Iterator[_Column]:
 
 
 class _Compact:
-    """Thrift's compact protocol, as much of it as leads to the names and types of columns."""
+    """A reader of Thrift's compact protocol, as far as the footer needs it."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data

@@ -1,4 +1,4 @@
-"""Which files are meant by paths, patterns and folders, and whether they stayed as they were."""
+"""Paths, globs and folders to files, and a check that the files did not change while they were read."""
 
 from __future__ import annotations
 
@@ -15,18 +15,17 @@ from safeside.errors import BadFile, BadQuestion
 
 TEXT: Final = (".csv", ".tsv", ".txt")
 COVERS: Final = "covers.toml"
-"""Beside the visits it says what they cover (`count/coverage.py`), and is none of them."""
+"""Beside the visits it declares what they cover (`count/coverage.py`)."""
 TABLE: Final = (".parquet", ".pq")
 _TICK: Final = 12_000_000
 _COARSE: Final = 2_000_000_000
-"""Nanoseconds within which two changes of a file may bear the same time: on disks of today, and on such as
-keep whole seconds only.
+"""Nanoseconds within which two changes may get one timestamp: usually, and where file systems keep seconds.
 """
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stamp:
-    """Which file a name leads to, and when it was last changed in any way, its own times included."""
+    """Size, inode, device and times of a file: whether it is still the same."""
 
     size: int
     modified: int
@@ -35,7 +34,7 @@ class Stamp:
     device: int
 
     def unsure(self) -> int:
-        """For how many nanoseconds more a change would not show, because it would bear the same time."""
+        """For how many more nanoseconds a change would get the same timestamp, and so go unnoticed."""
         whole = not (self.modified % 10**9 or self.changed % 10**9)
         grain = _COARSE if whole else _TICK
         return max(0, min(grain, max(self.modified, self.changed) + grain - time.time_ns()))
@@ -43,7 +42,7 @@ class Stamp:
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """The files that were meant, as they were when nobody had read them yet."""
+    """The files, with their stamps from before anything was read."""
 
     given: tuple[str | Path, ...]
     paths: tuple[Path, ...]
@@ -61,7 +60,7 @@ class Found:
 
 
 def find_files(given: tuple[str | Path, ...]) -> Found:
-    """The files meant, once a change of any of them would show."""
+    """The files; waits until any later change would get another timestamp."""
     paths = expand(given)
     found = Found(given=given, paths=paths, stamps=tuple(_stamp(path) for path in paths))
     unsure = max(stamp.unsure() for stamp in found.stamps)
@@ -105,7 +104,7 @@ def expand(given: Iterable[str | Path]) -> tuple[Path, ...]:
 
 
 def _require_text(path: Path) -> None:
-    """Refuse a name that is no text: engines take none, and no message can show it."""
+    """Refuse a file name that is not UTF-8: engines cannot take it."""
     try:
         str(path).encode()
     except UnicodeEncodeError:
@@ -116,7 +115,7 @@ def _require_text(path: Path) -> None:
 
 
 def _require_one_meaning(path: Path) -> None:
-    """Refuse the name of a file that, as a pattern, stands for others too: either could be meant."""
+    """Refuse a file name that is also a glob which matches other files."""
     pattern = str(path)
     if not glob.has_magic(pattern) or not os.path.lexists(path):
         return
@@ -156,7 +155,7 @@ def _inside(folder: Path) -> list[Path]:
 
 
 def _pattern(folder: Path, files: list[Path]) -> str:
-    """What to write for exactly these files, as a shell takes it."""
+    """A glob, quoted for a shell, that matches exactly these files."""
     suffixes = {file.suffix for file in files}
     for between in ("", "**/") if len(suffixes) == 1 else ():
         pattern = f"{glob.escape(str(folder))}/{between}*{min(suffixes)}"

@@ -1,4 +1,4 @@
-"""Which columns are meant: names that are declared, names that are there, and what is said of others."""
+"""Which column plays which role: declared names, names that are there, suggestions for the rest."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _ALSO_CALLED: Final = {
     "time": ("timestamp", "datetime", "seen", "tracked_at"),
     "date": ("day",),
 }
-"""Names that others give to the same things: offered when a column is not found, never taken."""
+"""Other names for the roles: suggested when a column is not found, never used without being declared."""
 _JOINED: Final = ("start", "end", "time")
-"""What may be told by two columns, a date and a time of day."""
+"""Roles that two columns together may play, a date and a time of day."""
 
 
 class TimeForm(StrEnum):
@@ -70,7 +70,7 @@ class Roles:
 
 
 def assign_roles(available: Collection[str], declared: VisitFormat) -> Roles:
-    """Match declared roles with the columns there are; every doubt is a question back to the owner."""
+    """Match declared roles with the columns; whatever is ambiguous is refused."""
     names = declared.names
     none = [role for role, column in names.items() if not column]
     names = {role: column for role, column in names.items() if column}
@@ -212,7 +212,7 @@ def no_column(role: str, column: str, available: Collection[str]) -> BadQuestion
 
 
 def _no_names() -> BadQuestion:
-    """Where names should stand there may be somebody's row, so nothing of it is repeated."""
+    """The header may be a row of data, so nothing of it is quoted."""
     return BadQuestion(
         "A column is called by a number or a time, as if a row stood where the names should.",
         "Write the names of the columns into the first line: person,place,start,end.",

@@ -1,4 +1,4 @@
-"""Opening visits, wherever they are: one lazy frame whose columns are called by their roles."""
+"""Visits opened from files or a dataframe: one lazy frame with columns named by role."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ENGINES: Final = ("narwhals", "pandas", "pyarrow", "duckdb", "_duckdb", "pyspar
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """Visits ready to be asked: columns by role, how each tells the time, and what was noticed on the way."""
+    """Visits ready for queries: columns by role, how each tells the time, and findings about the files."""
 
     frame: Frame
     numbered: Frame | None
@@ -45,7 +45,7 @@ class Source:
 
     @property
     def text_persons(self) -> bool:
-        """Whether people are identified by text, which may have lost zeros or digits on its way."""
+        """Whether identifiers of people are text, which may have lost zeros or digits in an export."""
         return is_text(self.types["person"])
 
     @property
@@ -54,7 +54,7 @@ class Source:
         return None if self.opened is None else self.opened.rows
 
     def parts(self) -> Iterator[tuple[Frame, Path | None]]:
-        """The visits again, file by file and with numbered rows, to find out where something is wrong."""
+        """The visits file by file with row numbers, to locate faults."""
         if self.opened is None:
             yield (self.frame if self.numbered is None else self.numbered), None
             return
@@ -67,11 +67,11 @@ class Source:
         return prepare(self.opened.scan(path), self.roles, self.declared)
 
     def only(self, rows: pl.LazyFrame) -> Source:
-        """The same visits, fewer rows of their files."""
+        """The same source with fewer rows of its files."""
         return replace(self, frame=prepare(rows, self.roles, self.declared))
 
     def where(self, path: Path | None, rows: list[int]) -> tuple[RowLocation, ...]:
-        """Row numbers from 0 as a person finds them: lines of a text file, rows of a table."""
+        """Row numbers from 0 as a person finds them: lines of a text file, rows of a table from 1."""
         if path is None:
             return tuple(RowLocation(file="", line=row + 1, unit="row") for row in rows)
         if self.opened is not None and self.opened.text:
@@ -111,7 +111,7 @@ def open_visits(visits: Any, opened: Opened | None, declared: VisitFormat) -> So
 
 
 def _require_known_clock(opened: Opened, roles: Roles, declared: VisitFormat) -> None:
-    """Refuse times that Spark would have written in UTC, read on any other clock."""
+    """Refuse INT96 times, which Spark writes in UTC, unless UTC is declared."""
     old = opened.legacy_times(column for role in roles.times for column in roles.read(role))
     if old and declared.timezone not in CLOCKS_OF_UTC:
         raise BadQuestion(
@@ -187,7 +187,7 @@ def _local(column: str, declared: VisitFormat) -> Any:
 
 
 def exclusions(source: Source, *, exclude_unknown_places: bool) -> tuple[str, ...]:
-    """Sentences that every answer must carry."""
+    """What was left out, in sentences that every answer carries."""
     declared = source.declared
     said = []
     if exclude_unknown_places and source.roles.where is PlaceForm.PLACES:
@@ -237,11 +237,11 @@ def describe(source: Source) -> str:
 
 @contextmanager
 def reading(opened: Opened | None) -> Iterator[None]:
-    """Turn an engine's failure into a refusal; its own words are dropped, because they quote the data."""
+    """Turn an engine's failure into an error of ours: its own message may quote the data."""
     try:
         yield
     except BadFile:
-        # What is wrong with a file that changed meanwhile may be wrong with neither of its states.
+        # If the file changed meanwhile, say that: the finding may hold of neither state.
         if opened is not None:
             opened.require_unchanged()
         raise
@@ -264,7 +264,7 @@ def reading(opened: Opened | None) -> Iterator[None]:
 
 
 def row_not_found_again() -> BadFile:
-    """A row was doubtful in one reading and not in the next."""
+    """A row was doubtful in the first pass and not found in the second."""
     return BadFile(
         "A doubtful row was seen, and not found again.",
         "Try again once nothing writes to the data; if it happens again, report it.",

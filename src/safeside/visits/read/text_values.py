@@ -1,8 +1,7 @@
-"""Times, dates and coordinates written as text, read by Polars; what cannot be read stays missing, and is
-found.
+"""Times, dates and coordinates written as text, parsed by Polars.
 
-Nothing is guessed row by row: the format is the declared one, or ISO 8601 in the shape of the first value.
-Rows of another shape are not read, and stop the work.
+The format is the declared one, or ISO 8601 in the shape of the first value. A value of another shape becomes
+null, which the row checks find.
 """
 
 from __future__ import annotations
@@ -81,15 +80,13 @@ def _read(text: pl.Expr, column: str, kind: str, sample: str | None, declared: V
 
 
 def _fractions(times: pl.LazyFrame) -> bool:
-    """Whether some of the first times have decimals; where only later ones do, those are not read, and stop
-    the work.
-    """
+    """Whether any of the first times has decimals; later ones that alone do become null and stop the work."""
     some = times.head(_LOOK).collect(engine="streaming")
     return any(some[name].str.contains(".", literal=True).any() for name in some.columns)
 
 
 def _moments_since_1970(text: pl.Expr, per_second: int) -> pl.Expr:
-    """Numbers with decimals, to the nanosecond, in whole numbers; what is finer or too large is not read."""
+    """Decimal numbers since 1970 in integer arithmetic, to the nanosecond; null if finer or too large."""
     nanoseconds, places = 10**9 // per_second, len(str(10**9 // per_second)) - 1
     decimals = rf"(?:[.](?<part>[0-9]{{1,{places}}}))?" if places else "(?<part>)"
     written = text.str.extract_groups(f"^(?<sign>-?)(?<whole>[0-9]+){decimals}$")
@@ -115,8 +112,8 @@ def text_of(role: str) -> str:
 
 
 def _leap(text: pl.Expr, layout: str) -> pl.Expr:
-    """Whether a second 60 is written. It is read as the first of the next minute, and a stay that began with
-    it would begin a day too late. It is one if the moment is a second earlier where 59 stands in its stead.
+    """Whether the time has a second 60, which the parser carries into the next minute (and day): detected by
+    replacing 60 by 59 and comparing.
     """
     some = pl.when(text.str.contains("60", literal=True)).then(text)
     moment = _parsed(some, layout)
@@ -190,7 +187,9 @@ def _declared_format(layout: str, clock: str | None) -> str:
 
 
 def _names_of(clock: str | None) -> set[str]:
-    """What the declared zone may be called in a format: by its name, or by letters that it has all year."""
+    """Names of the declared zone that may stand in a format: its own, and its abbreviation if that is the
+    same all year.
+    """
     if clock is None:
         return set()
     if clock in CLOCKS_OF_UTC:
@@ -207,7 +206,7 @@ def _not_understood(layout: str) -> BadQuestion:
 
 
 def epoch_not_declared(column: str) -> BadQuestion:
-    """What is said of times that are numbers of nobody knows what."""
+    """The refusal of numeric times without a declared unit."""
     return BadQuestion(
         f"The times in column {column} are numbers.",
         'Say what they count: `time_format="epoch-s"`, "epoch-ms", "epoch-us" or "epoch-ns".',

@@ -1,9 +1,8 @@
-"""How a column tells the time, and what a window means in that column's own terms.
+"""How a column tells the time, and the window's ends as thresholds of the column's own type.
 
-No column is ever converted. The window's two moments are turned, once and exactly, into thresholds of the
-column's own kind: instants, numbers since 1970, naive local times, local dates. Engines then only compare,
-which is the one thing they all do alike and fast. Where a local clock goes back, a naive time is two
-moments, and counts at both: nobody is lost to an hour that happened twice.
+No column is converted: the two ends of the window are, once and exactly, into instants, numbers since 1970,
+naive local times or local dates, and engines only compare. Where a local clock goes back, a naive time may be
+either of two instants and counts at both.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 AFTER_1970: Final = datetime(1971, 1, 2, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 _LOOK_AROUND: Final = timedelta(hours=50)
-"""Wider than twice any offset from UTC: no change of clocks beyond it can reorder times near a moment."""
+"""Wider than twice any UTC offset: no clock change beyond it can reorder times near a moment."""
 _STEP: Final = timedelta(minutes=15)
 _WEEK: Final = timedelta(days=7)
 _FIRST_WEEK: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -32,8 +31,8 @@ _LAST_WEEK: Final = datetime(2060, 1, 1, tzinfo=UTC)
 
 
 class Clock(Protocol):
-    """What a column that tells the time can be asked of one moment; each answer is True or False for every
-    row.
+    """Comparisons of a time column with a moment. Each says what *may* be: true wherever it is not certain
+    that it is false.
     """
 
     def before(self, column: nw.Expr, moment: datetime) -> nw.Expr:
@@ -79,8 +78,8 @@ class Epoch:
 
 @dataclass(frozen=True, kw_only=True)
 class FloatEpoch:
-    """Floating-point numbers since 1970. A moment that is no such number lies between two of them, and a time
-    that was written as that moment may have become either: both may be before it, and after it.
+    """Floating-point numbers since 1970. A moment without an exact float lies between two of them; a time
+    written as that moment may have been rounded to either, so both count as before and as after it.
     """
 
     unit: str
@@ -110,19 +109,13 @@ class FloatEpoch:
 
 @dataclass(frozen=True, kw_only=True)
 class Stamps:
-    """Timestamps of a dataframe, zoned or naive: thresholds of exactly that type, so that none is
-    truncated.
-    """
+    """Timestamps, zoned or naive: thresholds have exactly the column's type, so that none is truncated."""
 
     dtype: nw.Datetime
     polars: bool
-    """Polars has a tz database of its own, which need not agree with Python's: it is given moments as the
-    numbers that it holds them in, whatever the zone.
-    """
+    """Polars has a tz database of its own, which may differ from Python's: it is given epoch numbers."""
     spark: bool = False
-    """PySpark reads a naive moment on the clock of this process and shows it on that of its session: it is
-    given text instead, which no clock changes.
-    """
+    """PySpark shifts naive literals from the zone of the process to that of its session: it is given text."""
 
     def literal(self, moment: datetime, *, up: bool) -> nw.Expr:
         """The moment, moved to the column's own resolution in the direction asked for."""
@@ -181,7 +174,7 @@ class LocalStamps:
         return self.stamps.since(column, min([shown, *_troughs(moment, self.local)]))
 
     def repeats(self, first: datetime, last: datetime) -> bool:
-        """Whether, of two times that may lie between the moments, the later shown may be the earlier one."""
+        """Whether the order of naive times between the two moments may not be their true order."""
         for change in _changes(first - _LOOK_AROUND, last + _LOOK_AROUND, self.local):
             reached, instead = _shown_around(change, self.local)
             back = reached - instead
@@ -195,9 +188,7 @@ class LocalStamps:
         return bool(_repeated(self.local))
 
     def within_one_repeat(self, first: nw.Expr, last: nw.Expr) -> nw.Expr:
-        """Whether both times shown lie in one stretch that the clock showed twice: then the one shown as the
-        later may well be the earlier.
-        """
+        """Whether both naive times lie in one repeated hour, where their order says nothing."""
         day = _day_number(first)
         within: nw.Expr | None = None
         for (begin, end), days in _repeated(self.local).items():
@@ -261,10 +252,10 @@ def _minute_of_day(column: nw.Expr) -> nw.Expr:
 
 @lru_cache(maxsize=16)
 def _repeated(zone: tzinfo) -> dict[tuple[int, int], list[int]]:
-    """Minutes of a day that the clock showed twice, from and up to, and the days on which it did (20241027).
+    """Repeated hours: (first minute of the day, end minute) to the days on which it happened (20241027).
 
-    Looked up week by week. A stretch over midnight, or two changes within one week, are not found: a stay in
-    them stays doubtful.
+    Changes are looked for week by week. A repeated hour over midnight, or two changes in one week, are not
+    found: stays in them remain doubtful.
     """
     found: dict[tuple[int, int], list[int]] = {}
     at = _FIRST_WEEK
@@ -285,12 +276,12 @@ def _repeated(zone: tzinfo) -> dict[tuple[int, int], list[int]]:
 
 
 def implausible(clock: Clock, column: nw.Expr) -> nw.Expr:
-    """Times no visit begins at: a unit mistaken for another, or a number that overflowed."""
+    """Before 1900 or after 2199: a wrong unit, or a number that overflowed."""
     return ~clock.since(column, EARLIEST) | ~clock.before(column, LATEST)
 
 
 def unit_mistaken(clock: Clock, column: nw.Expr) -> nw.Expr:
-    """Times of 1970: what seconds become when they are taken for something finer."""
+    """Times in 1970: what seconds become when read as a finer unit."""
     return clock.since(column, _EPOCH) & clock.before(column, AFTER_1970)
 
 
@@ -335,7 +326,7 @@ def _shown_around(change: datetime, zone: tzinfo) -> tuple[datetime, datetime]:
 
 
 def _peaks(moment: datetime, zone: tzinfo) -> list[datetime]:
-    """Local times just short of which the clock had come before the moment, when it went back."""
+    """Local times up to which the clock had come when it was put back, before the moment."""
     around = (_shown_around(c, zone) for c in _changes(moment - _LOOK_AROUND, moment, zone))
     return [reached for reached, instead in around if instead < reached]
 

@@ -1,7 +1,7 @@
-"""When the question is asked of: an instant, or a half-open interval, always a matter of the real clock.
+"""The window of a question: an instant or a half-open interval, in UTC.
 
-A local time that the clock skipped, showed twice, or whose zone nobody declared is not a moment; it is
-refused here rather than guessed, because an hour's error moves people out of the count.
+A local time that the clock skipped or showed twice, or without a declared zone, is refused and never guessed:
+an error of an hour moves people out of the count.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ _TOO_FINE: Final = re.compile(r"[.,]\d{7}")
 _DATE_ONLY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _ANY_DATE: Final = re.compile(r"\d{4}-?(?:\d{2}-?\d{2}|W\d{2}-?\d)")
 _DATE_AND_TIME: Final = re.compile(rf"{_ANY_DATE.pattern}[Tt ]\d.*")
-"""What Python takes for a time is more: any character between date and time, so that the offset of a bare
-date (2024-03-01+09:00) becomes nine o'clock, and a week its first midnight.
+"""Stricter than `datetime.fromisoformat`, which takes any character between date and time and so reads the
+offset of a bare date (2024-03-01+09:00) as nine o'clock.
 """
 
 
@@ -127,12 +127,10 @@ def _read_duration(text: str) -> timedelta | None:
 
 
 def _usual_date(text: str) -> str:
-    """A date that is written in another way of ISO 8601 (20240301, 2024-W09-5) as 2024-03-01; the rest as it
-    is.
-    """
+    """Other ISO 8601 dates (20240301, 2024-W09-5) as 2024-03-01; any other text unchanged."""
     try:
         return date.fromisoformat(text).isoformat() if _ANY_DATE.fullmatch(text) else text
-    except ValueError:  # for whoever reads it to say
+    except ValueError:  # reported by `_moment`
         return text
 
 
