@@ -42,7 +42,7 @@ ROOMS: Mapping[str, tuple[str, ...]] = {
 SURVIVORS = Path(__file__).parent / "_survivors.txt"
 _LONGEST = 600
 """Seconds after which a mutant that hangs counts as noticed; the report says how many did."""
-_FAILED, _INTERRUPTED = 1, 2
+_FAILED, _INTERRUPTED, _UNUSABLE = 1, 2, 4
 _HANGS = "it hangs"
 
 
@@ -60,6 +60,7 @@ def main(words: list[str]) -> int:
     reader = argparse.ArgumentParser(prog="python -m soak.mutation", description=__doc__)
     reader.add_argument("--small", action="store_true", help="a few mutants of one small room")
     reader.add_argument("--room", action="append", choices=list(ROOMS), help="only of these rooms")
+    reader.add_argument("--again", type=Path, help="only those that survived, by what an earlier run wrote")
     reader.add_argument("--number", type=int, help="how many of all rooms together")
     given = reader.parse_args(words)
     rooms = given.room or (["decisions"] if given.small else list(ROOMS))
@@ -68,6 +69,9 @@ def main(words: list[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="safeside-mutants-") as directory:
         home = Path(directory)
         mutants = chosen(rooms, number)[: SMALL_NUMBER if given.small else None]
+        if given.again is not None:
+            survived = [line for line in given.again.read_text().splitlines() if "SURVIVED" in line]
+            mutants = [one for one in mutants if any(one.name in line for line in survived)]
         reached = {room: _reached(home, room) for room in rooms}
         fates = run(home, mutants, reached)
     return report(fates, rooms, time.monotonic() - began)
@@ -168,20 +172,26 @@ def _fate(mutant: Mutant, copy: Path, tests: list[str]) -> Fate:
     listed = copy / "tests.txt"
     listed.write_text("\n".join(tests))
     try:
-        ended = subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", f"@{listed}"],
-            cwd=ROOT,
-            env=_environment(copy / "src"),
-            capture_output=True,
-            timeout=_LONGEST,
-            check=False,
-        )
+        code = _run(copy, listed)
     except subprocess.TimeoutExpired:
         return Fate(mutant=mutant, noticed=True, how=_HANGS)
     finally:
         path.write_text(original)
-    noticed = ended.returncode in (_FAILED, _INTERRUPTED)
+    # Tests that can no longer be collected notice it too, unless they cannot be collected anyway.
+    noticed = code in (_FAILED, _INTERRUPTED) or (code == _UNUSABLE and not _run(copy, listed))
     return Fate(mutant=mutant, noticed=noticed, how="" if noticed else f"{len(tests)} tests reach it")
+
+
+def _run(copy: Path, listed: Path) -> int:
+    """Run the listed tests on the sources in the copy until one fails: what pytest ended with."""
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", f"@{listed}"],
+        cwd=ROOT,
+        env=_environment(copy / "src"),
+        capture_output=True,
+        timeout=_LONGEST,
+        check=False,
+    ).returncode
 
 
 def _environment(sources: Path, **more: str) -> dict[str, str]:
