@@ -197,7 +197,7 @@ def test_errors_end_with_two_and_advice(folder: Path) -> None:
     _, said = process.communicate(timeout=60)
     assert process.returncode == 2
     assert "Stopped. There is no column person." in said
-    assert "What to do: Map it to a column (--columns person=COLUMN). Did you mean patient?" in " ".join(
+    assert 'What to do: Map it to a column (--columns person=COLUMN). Did you mean "patient"?' in " ".join(
         said.split()
     )
 

@@ -22,6 +22,8 @@ from safeside_studies import city
 from safeside_studies.reproduce import reproduce
 
 SOURCES = Path(safeside.__file__).parent
+NOT_YET = {"every"}
+"""Arguments of a question about many windows, which nothing takes yet."""
 
 
 @pytest.mark.parametrize(
@@ -94,6 +96,7 @@ def _mentions() -> list[tuple[str, str]]:
             *(one[1] for one in ARGUMENT.finditer(text)),
             *(one[2] for one in CALL.finditer(text) if one[2]),
         )
+        if name not in NOT_YET
     ]
 
 

@@ -128,5 +128,5 @@ def test_a_picture_without_matplotlib(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingExtra) as caught:
         draw(plan(at_most=1, epsilon=1), tmp_path / "plan.png")
-    assert caught.value.what == "Drawing a picture needs matplotlib, which is not installed."
-    assert caught.value.do == "pip install 'safeside[plots]'"
+    assert caught.value.what == "Drawing a picture needs the package matplotlib."
+    assert caught.value.do == "Run: pip install 'safeside[plots]'"

@@ -127,8 +127,8 @@ REFUSALS: dict[str, tuple[Act, type[SafesideError], str, str]] = {
     "an unknown time zone": (
         lambda it: it.create_dataset("new", "person-week", 1, timezone="Tokio", now=NOON),
         BadQuestion,
-        'There is no time zone called "Tokio".',
-        'Give a name such as "Europe/Paris", "Asia/Tokyo" or "UTC".',
+        "There is no time zone 'Tokio'.",
+        "Name one of the tz database, such as Europe/Berlin.",
     ),
     "a link of different units": (
         lambda it: it.link("city", "daily", now=NOON),

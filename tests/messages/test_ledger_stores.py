@@ -125,7 +125,7 @@ def test_a_missing_driver(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "psycopg", None)
     assert said(lambda: open_ledger("postgresql://localhost/x"), MissingExtra) == (
         "A ledger in PostgreSQL needs the package psycopg.",
-        "pip install 'safeside[postgres]'",
+        "Run: pip install 'safeside[postgres]'",
     )
 
 

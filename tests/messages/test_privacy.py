@@ -43,7 +43,7 @@ CASES: list[tuple[Callable[[], object], type[SafesideError], str, str]] = [
         lambda: WORDS.policy("not at the baar"),
         UnknownPolicy,
         "There is no proposition called 'not at the baar'.",
-        "Did you mean 'not at the bar'?",
+        'Did you mean "not at the bar"?',
     ),
     (
         lambda: WORDS["xyz"],
@@ -105,7 +105,7 @@ CASES: list[tuple[Callable[[], object], type[SafesideError], str, str]] = [
         lambda: explain("adpset"),
         UnknownPolicy,
         "There is no definition called 'adpset'.",
-        "Did you mean 'adp-set' or 'adp'?",
+        'Did you mean "adp-set"?',
     ),
     (
         lambda: Guarantee(epsilon=ONE, policy=HERE, neighbours=Neighbours.ADD_REMOVE),

@@ -17,12 +17,13 @@ from tests.messages.saying import says
 from tests.releases.making import signed, simulated
 from typer.testing import CliRunner
 
+from safeside import disk
 from safeside.cli import publish
 from safeside.errors import SafesideError
 from safeside.ledger import create_ledger, open_ledger, steps
 from safeside.ledger.witness import STATE_VARIABLE
 from safeside.noise.entropy import simulated_entropy
-from safeside.releases import durable, manifest, publication, signing
+from safeside.releases import manifest, publication, signing
 from safeside.releases.purge import purge
 from safeside.releases.question import Terms
 from safeside.releases.release import load
@@ -51,7 +52,7 @@ def test_directories_that_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(SafesideError) as caught, nowhere.turn():
         pass
     says(caught, "read-only for this user", "may write to")
-    with pytest.raises(SafesideError) as caught, durable.writing(tmp_path / "release"):
+    with pytest.raises(SafesideError) as caught, disk.writing(tmp_path / "release"):
         Path("/dev/full").write_bytes(b"x")
     says(caught, "The disk is full", "Free some space and run the same command again")
     staging = Staging(out=tmp_path / "new", request="r")
@@ -156,7 +157,7 @@ def test_publications_that_are_refused_before_anything_is_paid(world: World) -> 
             '"monday" was used before, for another question',
             "new request id",
         ),
-        ({"timezone": "Asia/Tokio"}, "no time zone 'Asia/Tokio'", "Did you mean Asia/Tokyo"),
+        ({"timezone": "Asia/Tokio"}, "no time zone 'Asia/Tokio'", 'Did you mean "Asia/Tokyo"'),
         ({"when": "2021-06-03T12:00"}, "has no zone", "`timezone="),
         (
             {"supersedes": "sunday", "scheduled": True},

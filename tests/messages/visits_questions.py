@@ -28,13 +28,13 @@ SAID: Said = {
         window("2024-03-01", "Asia/Tokio"),
         BadQuestion,
         "There is no time zone 'Asia/Tokio'.",
-        "Name one of the tz database, such as Europe/Berlin. Did you mean Asia/Tokyo or Asia/Tomsk?",
+        'Name one of the tz database, such as Europe/Berlin. Did you mean "Asia/Tokyo" or "Asia/Tomsk"?',
     ),
     "half a zone": (
         window("2024-03-01", "New York"),
         BadQuestion,
         "There is no time zone 'New York'.",
-        "Name one of the tz database, such as Europe/Berlin. Did you mean America/New_York?",
+        'Name one of the tz database, such as Europe/Berlin. Did you mean "America/New_York"?',
     ),
     "no time": (
         window("noon"),
@@ -114,7 +114,7 @@ SAID: Said = {
         BadQuestion,
         "A visit has no role 'persn'.",
         "Use one of person, place, latitude, longitude, accuracy, start, end, time, date, state."
-        " Did you mean person?",
+        ' Did you mean "person"?',
     ),
     "a separator": (
         lambda _: VisitFormat(separator=";;"),
@@ -164,13 +164,13 @@ SAID: Said = {
         asked(table(ROWS), columns="person=persom"),
         BadQuestion,
         f"There is no column person (persom). There are: {COLUMNS}.",
-        'Map it to a column (`columns={"person": "COLUMN"}`). Did you mean person?',
+        'Map it to a column (`columns={"person": "COLUMN"}`). Did you mean "person"?',
     ),
     "another word": (
         asked(table(ROWS).rename({"person": "patient_id"})),
         BadQuestion,
         "There is no column person. There are: patient_id, place, start, end.",
-        'Map it to a column (`columns={"person": "COLUMN"}`). Did you mean patient_id?',
+        'Map it to a column (`columns={"person": "COLUMN"}`). Did you mean "patient_id"?',
     ),
     "one column twice": (
         asked(table(ROWS), columns="start=end"),

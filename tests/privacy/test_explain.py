@@ -92,7 +92,7 @@ def test_another_factor(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_unknown_definition_is_refused() -> None:
     result = CliRunner().invoke(build(), ["explain", "osd"])
     assert isinstance(result.exception, UnknownPolicy)
-    assert result.exception.do == "Did you mean 'osdp'?"
+    assert result.exception.do == 'Did you mean "osdp"?'
     result = CliRunner().invoke(build(), ["explain", "xyz"])
     assert isinstance(result.exception, UnknownPolicy)
     assert result.exception.do == "Use a declared name: 'adp', 'adp-set', 'blowfish', 'dp', 'osdp'."

@@ -6,7 +6,6 @@ read from the directory in which the command runs, and an option on the command 
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 import tomllib
@@ -18,6 +17,7 @@ import msgspec
 
 from safeside import records, untrusted
 from safeside.errors import BadQuestion, StoreUnavailable, UnsafeFile
+from safeside.names import did_you_mean
 from safeside.records import Part, Record
 
 FILE: Final = "safeside.toml"
@@ -148,8 +148,7 @@ _EXAMPLES: Final = {
 def _require_known(kind: str, given: Iterable[str], known: Sequence[str], path: Path) -> None:
     for name in given:
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f'Did you mean "{near[0]}"?' if near else f"Use one of: {', '.join(known)}."
+            hint = did_you_mean(name, known).strip() or f"Use one of: {', '.join(known)}."
             raise BadQuestion(f'"{path}" has a {kind} called "{name}", which safeside does not know.', hint)
 
 

@@ -11,7 +11,7 @@ import typer
 from safeside.cli.config import FILE, KEY, LEDGER, ROLES, Columns, Config
 from safeside.cli.console import interactive, out
 from safeside.errors import BadQuestion, CannotWrite
-from safeside.ledger.periods import zone
+from safeside.zones import find_zone
 
 _ASKED: Final = ("person", "place", "start", "end")
 _DATASET: Final = "visits"
@@ -57,7 +57,7 @@ def command(
         ledger=ledger,
         dataset=dataset,
         key=key,
-        timezone=zone(timezone).key,
+        timezone=find_zone(timezone).key,
         columns=Columns(**columns),
     )
     _write(path, config.to_toml())

@@ -8,9 +8,10 @@ from typing import Annotated, Any, Final
 import typer
 from rich.table import Table
 
+from safeside import extras
 from safeside.cli.console import out, print_json
 from safeside.decisions.planning import Definition, Plan, plan, rounded_down
-from safeside.errors import CannotWrite, MissingExtra
+from safeside.errors import CannotWrite
 from safeside.exact import float_down, show
 
 # Okabe and Ito's colours, told apart with any colour vision; dashes and markers tell them apart in print, and
@@ -132,15 +133,10 @@ def _table(made: Plan) -> Table:
 
 def draw(made: Plan, path: Path) -> None:
     """The table as a picture that is legible in print and with any colour vision."""
-    try:
-        from matplotlib.figure import Figure
-        from matplotlib.ticker import MaxNLocator
-    except ImportError:
-        raise MissingExtra(
-            "Drawing a picture needs matplotlib, which is not installed.", "pip install 'safeside[plots]'"
-        ) from None
+    figures = extras.load("matplotlib.figure", "Drawing a picture", "plots")
+    from matplotlib.ticker import MaxNLocator
 
-    figure = Figure(figsize=(6.4, 4.2), dpi=200, layout="constrained")
+    figure = figures.Figure(figsize=(6.4, 4.2), dpi=200, layout="constrained")
     axes = figure.add_subplot()
     counts = [row.count for row in made.rows]
     for definition, style in _STYLES.items():

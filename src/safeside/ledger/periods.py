@@ -9,25 +9,14 @@ from __future__ import annotations
 import re
 from datetime import date, datetime, timedelta
 from typing import Final
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from safeside.errors import BadQuestion
 from safeside.ledger.money import ALL_TIME
 from safeside.privacy.guarantee import Unit
+from safeside.zones import find_zone
 
 _WEEK: Final = re.compile(r"\d{4}-W\d{2}")
 _MOST_PERIODS: Final = 3660
-
-
-def zone(name: str) -> ZoneInfo:
-    """The time zone of that name."""
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise BadQuestion(
-            f'There is no time zone called "{name}".',
-            'Give a name such as "Europe/Paris", "Asia/Tokyo" or "UTC".',
-        ) from None
 
 
 def periods_of(unit: Unit, timezone: str | None, start: datetime, end: datetime) -> tuple[str, ...]:
@@ -43,7 +32,7 @@ def periods_of(unit: Unit, timezone: str | None, start: datetime, end: datetime)
             "The window has no time zone, or ends before it starts.",
             "Give the start and the end of the window as moments with a time zone, in order.",
         )
-    local = zone(timezone or "")
+    local = find_zone(timezone or "")
     last = end - timedelta(microseconds=1) if end > start else start
     day, until = start.astimezone(local).date(), last.astimezone(local).date()
     if (until - day).days > _MOST_PERIODS:

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from safeside import disk
 from safeside.errors import StoreUnavailable
-from safeside.ledger import disk, events
+from safeside.ledger import events
 from safeside.ledger.witness import STATE_VARIABLE, state_directory
 
 SQLITE: Final = "sqlite"
@@ -45,7 +46,7 @@ def note(places: Sequence[str], ledger_id: str) -> None:
                 os.fsync(handle)
             finally:
                 os.close(handle)
-            disk.flush(path.parent)
+            disk.sync(path.parent)
         except FileExistsError:
             continue
         except OSError as error:

@@ -14,7 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from safeside.errors import LedgerError, MissingExtra, SafesideError
+from safeside import extras
+from safeside.errors import LedgerError, SafesideError
 from safeside.ledger import urls
 from safeside.ledger.events import Event
 from safeside.ledger.store import (
@@ -55,13 +56,7 @@ class PostgresStore(Store):
     """One database, or one schema of it (`?options=-csearch_path%3Dname`)."""
 
     def __init__(self, url: str) -> None:
-        try:
-            import psycopg
-        except ImportError:
-            raise MissingExtra(
-                "A ledger in PostgreSQL needs the package psycopg.", "pip install 'safeside[postgres]'"
-            ) from None
-        self._psycopg = psycopg
+        self._psycopg = extras.load("psycopg", "A ledger in PostgreSQL", "postgres")
         self._url = url
         self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
         self._process = 0

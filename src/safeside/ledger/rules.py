@@ -24,9 +24,10 @@ from safeside.ledger import events
 from safeside.ledger.account import Dataset, Reservation, Stage
 from safeside.ledger.chain import Decision
 from safeside.ledger.money import Cost
-from safeside.ledger.periods import check_periods, word, zone
+from safeside.ledger.periods import check_periods, word
 from safeside.ledger.state import State
 from safeside.privacy.guarantee import Unit
+from safeside.zones import find_zone
 
 _LONGEST_NAME: Final = 200
 PEOPLE_FLOOR: Final = 20
@@ -84,7 +85,7 @@ def timezone_of(unit: Unit, timezone: str | None) -> str | None:
             f"A dataset with a budget for each {word(unit)} needs a time zone.",
             'Say in which time zone its days begin, for example "Asia/Tokyo".',
         )
-    return zone(timezone).key
+    return find_zone(timezone).key
 
 
 def find_unit(name: Unit | str) -> Unit:

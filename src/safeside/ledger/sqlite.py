@@ -16,8 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+from safeside import disk
 from safeside.errors import LedgerError, SafesideError, StoreUnavailable
-from safeside.ledger import disk
 from safeside.ledger.events import Event
 from safeside.ledger.places import SQLITE
 from safeside.ledger.store import (
@@ -64,7 +64,7 @@ class SqliteStore(Store):
         self._claim()
         with self.write() as rows:
             rows.create(identity, chain, documents)
-        disk.flush(self._path.parent)
+        disk.sync(self._path.parent)
 
     def places(self) -> tuple[str, ...]:
         return (f"{SQLITE} {self._path.resolve()}",)
@@ -79,7 +79,7 @@ class SqliteStore(Store):
             if journal.exists():
                 journal.rename(kept.with_name(kept.name + _JOURNAL))
             self._path.rename(kept)
-            disk.flush(self._path.parent)
+            disk.sync(self._path.parent)
         except OSError as error:
             raise _cannot_write(self.where, os.strerror(error.errno or 0)) from error
         return f'"{kept}"'

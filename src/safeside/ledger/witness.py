@@ -21,8 +21,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from safeside import disk
 from safeside.errors import StoreUnavailable
-from safeside.ledger import disk, events
+from safeside.ledger import events
 from safeside.ledger.events import Head
 
 STATE_VARIABLE: Final = "SAFESIDE_STATE_DIR"
@@ -145,7 +146,7 @@ class Witness:
             try:
                 _require_file(os.fstat(handle))
                 if new:
-                    disk.flush(self.path.parent)
+                    disk.sync(self.path.parent)
                 yield handle
             finally:
                 os.close(handle)

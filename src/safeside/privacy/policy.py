@@ -8,7 +8,6 @@ hundred thousand places cost no more than a set of a hundred thousand strings.
 
 from __future__ import annotations
 
-import difflib
 import heapq
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,11 +15,11 @@ from json.encoder import encode_basestring
 from typing import Final
 
 from safeside.errors import UnknownPolicy
+from safeside.names import did_you_mean
 
 NOT: Final = "not "
 """What a negation begins with: the proposition `not A` is the negation of the atom `A`."""
 _NAMES_SHOWN: Final = 3
-_SUGGESTIONS: Final = 3
 _EXAMPLES: Final = 6
 
 
@@ -137,12 +136,9 @@ def require_known(name: str, known: Iterable[str], kind: str) -> str:
     names = known if isinstance(known, dict | frozenset) else list(known)
     if name in names:
         return name
-    near = difflib.get_close_matches(name, names, n=_SUGGESTIONS)
-    if near:
-        do = f"Did you mean {' or '.join(repr(one) for one in near)}?"
-    elif names:
+    do = did_you_mean(name, names).strip()
+    if not do and names:
         first = ", ".join(repr(one) for one in heapq.nsmallest(_EXAMPLES, names))
         do = f"Use a declared name: {first}{' ...' if len(names) > _EXAMPLES else ''}."
-    else:
-        do = f"Declare a {kind} of this name first."
+    do = do or f"Declare a {kind} of this name first."
     raise UnknownPolicy(f"There is no {kind} called {name!r}.", do)

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from safeside import disk
 from safeside.errors import BadRelease, CannotWrite, StoreUnavailable
 from safeside.ledger import Draw, Ledger, Reservation, steps
-from safeside.releases import durable, manifest
+from safeside.releases import manifest
 from safeside.releases.contents import check_contents
 from safeside.releases.release import Release, hold, load
 from safeside.releases.sealing import bound_to, new_key, seal, unseal
@@ -33,12 +34,12 @@ def seal_into(
     """Everything that was drawn on the disk, under a key that is nowhere but in what this returns."""
     key = new_key()
     data = seal(files, key, bound_to(reservation), room)
-    with durable.writing(path):
+    with disk.writing(path):
         sealed.write(data)
         sealed.flush()
         steps.reached(WRITTEN)
         os.fsync(sealed.fileno())
-    durable.flush(path.parent)
+    disk.flush(path.parent)
     return Draw(file=path.name, size=len(data), key=key)
 
 

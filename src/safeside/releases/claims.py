@@ -28,7 +28,8 @@ from safeside.releases.order import KINDS, Order
 from safeside.releases.question import ADP, DP, Question, Terms, ask
 from safeside.releases.release import Release
 from safeside.releases.wording import Manifest
-from safeside.visits import Places, Window, find_zone
+from safeside.visits import Places, Window
+from safeside.zones import find_zone
 
 _ORDINARY: Final = frozenset({"padded", "decision"})
 _ONE_BIT: Final = "decision"

@@ -13,12 +13,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from safeside import disk, untrusted
 from safeside import ledger as ledgers
-from safeside import untrusted
 from safeside.errors import CannotWrite, SafesideError, UnsafeFile
 from safeside.ledger import Ledger, Rebuilt, Recovery
 from safeside.ledger.places import kept_elsewhere
-from safeside.releases import durable, manifest
+from safeside.releases import manifest
 from safeside.releases.release import load
 from safeside.releases.signature import check_signature
 from safeside.releases.signing import KEY, keyring_path, load_public
@@ -79,7 +79,7 @@ def remember(key: Path, ledger: Ledger) -> None:
         known = path.read_text(encoding="utf-8") if path.exists() else ""
         new = [line for line in wanted if line not in known.splitlines(keepends=True)]
         if new:
-            durable.replace(path, "".join([known, *new]).encode(), mode=durable.PRIVATE)
+            disk.replace(path, "".join([known, *new]).encode(), mode=disk.PRIVATE)
 
 
 def traces(beside: Path, key: Path, places: Sequence[str]) -> list[Path]:

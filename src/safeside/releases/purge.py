@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from safeside import disk
 from safeside.errors import CannotWrite
 from safeside.ledger import Ledger
-from safeside.releases import durable, manifest
+from safeside.releases import manifest
 from safeside.releases.release import WITHDRAWN
 from safeside.releases.staging import APPEARING, SEALED
 
@@ -63,7 +64,7 @@ def _require_data(path: Path) -> None:
         )
     if not path.is_file():
         raise CannotWrite(f'There is no file "{path}" to delete.', "Check the path; nothing was deleted.")
-    with durable.writing(path), path.open("rb") as file:
+    with disk.writing(path), path.open("rb") as file:
         start = file.read(len(_SQLITE))
     beside = {child.name for child in path.parent.iterdir()}
     if start == _SQLITE or path.name.endswith(_WITNESS):
@@ -96,8 +97,8 @@ def _still_needed(left: Path, ledger: Ledger | None) -> str | None:
 
 def _delete(path: Path) -> None:
     if path.is_dir() and not path.is_symlink():
-        durable.remove(path)
+        disk.remove(path)
         return
-    with durable.writing(path):
+    with disk.writing(path):
         path.unlink()
-    durable.flush(path.parent)
+    disk.flush(path.parent)

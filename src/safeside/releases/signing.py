@@ -20,9 +20,8 @@ from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from safeside import untrusted
+from safeside import disk, untrusted
 from safeside.errors import BadSignature, CannotWrite
-from safeside.releases import durable
 
 ALGORITHM: Final = "Ed25519"
 KEY: Final = "safeside.key"
@@ -117,7 +116,7 @@ def create_key(path: Path | str, *, passphrase: str | None = None, now: datetime
     if passphrase == "":
         raise BadSignature("The passphrase is empty.", "Give one, or make a key without a passphrase.")
     key = PrivateKey(_key=Ed25519PrivateKey.generate())
-    durable.write(path, key.pem(passphrase), mode=durable.PRIVATE)
+    disk.write(path, key.pem(passphrase), mode=disk.PRIVATE)
     _publish_half(path, key.public, now)
     return key.public
 
@@ -129,7 +128,7 @@ def rotate_key(path: Path | str, *, ask: Ask | None = None, now: datetime | None
     key = PrivateKey(_key=Ed25519PrivateKey.generate())
     # The new public key is in the keyring before anything can be signed with it.
     _publish_half(path, key.public, now)
-    durable.replace(path, key.pem(passphrase), mode=durable.PRIVATE)
+    disk.replace(path, key.pem(passphrase), mode=disk.PRIVATE)
     return key.public
 
 
@@ -138,8 +137,8 @@ def _publish_half(path: Path, public: PublicKey, now: datetime | None) -> None:
     ring = keyring_path(path)
     older = untrusted.read(ring, untrusted.KEY_BYTES, follow=True) if ring.exists() else b""
     line = f"# safeside key {public.id}, made {moment}\n".encode()
-    durable.replace(ring, line + public.pem + older)
-    durable.replace(public_path(path), public.pem)
+    disk.replace(ring, line + public.pem + older)
+    disk.replace(public_path(path), public.pem)
 
 
 def _read(path: Path, missing: BadSignature) -> bytes:

@@ -21,10 +21,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from safeside import untrusted
+from safeside import disk, untrusted
 from safeside.errors import CannotWrite, UnsafeFile
-from safeside.ledger import Draw, disk, steps
-from safeside.releases import durable
+from safeside.ledger import Draw, steps
 
 SEALED: Final = "sealed"
 APPEARING: Final = "appearing"
@@ -74,7 +73,7 @@ class Staging:
     def turn(self) -> Iterator[None]:
         """Two processes with the same request take turns; the second finds what the first has made."""
         path = self.beside(_LOCK)
-        with durable.writing(self.out):
+        with disk.writing(self.out):
             disk.make(self.out.parent)
             handle = _locked(path)
         try:
@@ -88,8 +87,8 @@ class Staging:
     def sealing(self) -> Iterator[tuple[Path, BinaryIO]]:
         """A new file for what is about to be drawn; whoever is stopped before it is whole leaves none."""
         path = self._fresh(SEALED)
-        with durable.writing(path):
-            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, durable.PRIVATE)
+        with disk.writing(path):
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, disk.PRIVATE)
         try:
             with os.fdopen(handle, "wb") as file:
                 yield path, file
@@ -109,15 +108,15 @@ class Staging:
     def appear(self, files: Mapping[str, bytes]) -> None:
         """The release is there, whole: written into a directory of our own, which then gets its name."""
         path = self._fresh(APPEARING)
-        with durable.writing(path):
+        with disk.writing(path):
             path.mkdir(mode=_OWNER)
         try:
             with _opened(path) as handle:
                 steps.reached(MADE)
                 for name, data in files.items():
-                    durable.write(path / name, data, within=handle)
+                    disk.write(path / name, data, within=handle)
                     steps.reached(PLACED)
-                with durable.writing(path):
+                with disk.writing(path):
                     os.fchmod(handle, _EVERYBODY)
                     os.fsync(handle)
                 steps.reached(FLUSHED)
@@ -127,7 +126,7 @@ class Staging:
             raise
 
     def _rename(self, path: Path, handle: int) -> None:
-        with durable.writing(self.out):
+        with disk.writing(self.out):
             if os.path.lexists(self.out) and (self.out.is_symlink() or not self.out.is_dir()):
                 raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
             # An empty directory of that name gives way; one with files in it does not.
@@ -138,13 +137,13 @@ class Staging:
                 f'What stands at "{self.out}" is not what was written: somebody else writes beside it.',
                 "Take it away, and see to it that only you may write there.",
             )
-        durable.flush(self.out.parent)
+        disk.flush(self.out.parent)
 
     def clear(self) -> None:
         """Delete what this request left beside the directory, as far as that is possible."""
         for left in self._left():
             _delete(left)
-        durable.flush(self.out.parent)
+        disk.flush(self.out.parent)
 
     def _fresh(self, name: str) -> Path:
         return self.beside(f"{secrets.token_hex(_TOKEN // 2)}.{name}")
@@ -158,7 +157,7 @@ class Staging:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[int]:
-    with durable.writing(path):
+    with disk.writing(path):
         handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         yield handle
@@ -178,7 +177,7 @@ def _delete(path: Path) -> None:
 def _locked(path: Path) -> int:
     while True:
         flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
-        handle = os.open(path, flags, durable.PRIVATE)
+        handle = os.open(path, flags, disk.PRIVATE)
         fcntl.flock(handle, fcntl.LOCK_EX)
         try:
             if os.fstat(handle).st_ino == path.stat().st_ino:

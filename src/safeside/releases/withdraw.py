@@ -16,11 +16,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import ClassVar, Final
 
-from safeside import __version__, records
+from safeside import __version__, disk, records
 from safeside.errors import BadQuestion, BadRelease, LedgerForked
 from safeside.ledger import Ledger, Stage
 from safeside.records import Part, PlainText, Record
-from safeside.releases import durable, manifest, pages
+from safeside.releases import manifest, pages
 from safeside.releases.release import MAP, REPORT, STATEMENT, WITHDRAWN, Release, load
 from safeside.releases.signature import check_signature, sign
 from safeside.releases.signing import PrivateKey, PublicKey
@@ -93,18 +93,18 @@ def withdraw(
         notice, old = staging.beside("notice"), staging.beside("old")
         if old.exists() and not directory.exists():
             # A crash came between the two renames below.
-            durable.move(notice, directory)
+            disk.move(notice, directory)
         if os.path.lexists(directory / WITHDRAWN):
             _require_withdrawn(directory, ledger, key)
         else:
             release = load(directory)
             _require_known(release, ledger)
             ledger.withdraw(release.id, reason, now=now)
-            durable.remove(notice)
+            disk.remove(notice)
             _write_notice(notice, release, ledger, key, now or datetime.now(UTC))
-            durable.move(directory, old)
-            durable.move(notice, directory)
-        durable.remove(old)
+            disk.move(directory, old)
+            disk.move(notice, directory)
+        disk.remove(old)
     return directory
 
 
@@ -147,11 +147,11 @@ def _write_notice(notice: Path, release: Release, ledger: Ledger, key: PrivateKe
         )
     )
     signature = sign(data, key, file=WITHDRAWN, ledger=ledger.ledger_id, reference=charged.reference)
-    with durable.writing(notice):
+    with disk.writing(notice):
         notice.mkdir()
     for name, content in {**files, WITHDRAWN: data, manifest.SIGNATURE: signature}.items():
-        durable.write(notice / name, content)
-    durable.flush(notice)
+        disk.write(notice / name, content)
+    disk.flush(notice)
 
 
 def _file(data: bytes) -> File:

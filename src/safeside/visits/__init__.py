@@ -9,7 +9,7 @@ from safeside.visits.places.free_ground import require_free_ground
 from safeside.visits.places.places import Places, read_places
 from safeside.visits.read.format import Expected, StayRule, VisitFormat
 from safeside.visits.read.paths import COVERS
-from safeside.visits.times.window import Window, find_zone, local_midnight
+from safeside.visits.times.window import Window, local_midnight
 
 __all__ = [
     "COVERS",
@@ -28,7 +28,6 @@ __all__ = [
     "check_visits",
     "count_visits",
     "default_cache",
-    "find_zone",
     "local_midnight",
     "never_confirm",
     "read_places",

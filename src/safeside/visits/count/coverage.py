@@ -30,7 +30,8 @@ from safeside.visits.read.format import Expected, VisitFormat
 from safeside.visits.read.paths import COVERS
 from safeside.visits.read.roles import TimeForm
 from safeside.visits.read.source import Source
-from safeside.visits.times.window import Window, find_zone, local_midnight
+from safeside.visits.times.window import Window, local_midnight
+from safeside.zones import find_zone
 
 _NEAR: Final = timedelta(days=1)
 """How near to the window a row must lie to show that the input goes on beyond it."""

@@ -15,7 +15,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from safeside.errors import BadQuestion, MissingExtra
+from safeside import extras
+from safeside.errors import BadQuestion
 from safeside.progress import Progress
 from safeside.visits.places.places import Places
 from safeside.visits.read.format import VisitFormat
@@ -65,13 +66,8 @@ class _Radius:
     """All places within a distance, by a tree over points of the unit sphere."""
 
     def __init__(self, latitude: Fixes, longitude: Fixes, metres: float) -> None:
-        try:
-            from scipy.spatial import cKDTree
-        except ModuleNotFoundError:
-            raise MissingExtra(
-                "Finding places by a radius needs the package scipy.", "Run pip install 'safeside[geo]'."
-            ) from None
-        self._tree: Any = cKDTree(on_sphere(latitude, longitude))
+        spatial = extras.load("scipy.spatial", "Finding places by a radius", "geo")
+        self._tree: Any = spatial.cKDTree(on_sphere(latitude, longitude))
         self._metres = metres
 
     def find(
@@ -89,15 +85,9 @@ class _Cells:
     """All places one of whose cells holds the fix."""
 
     def __init__(self, latitude: Fixes, longitude: Fixes, declared: VisitFormat) -> None:
-        try:
-            import h3
-        except ModuleNotFoundError:
-            raise MissingExtra(
-                "Finding places by H3 cells needs the package h3.", "Run pip install 'safeside[geo]'."
-            ) from None
-        self._h3 = h3
+        self._h3 = h3 = extras.load("h3.api.basic_int", "Finding places by H3 cells", "geo")
         self._resolution = declared.h3_resolution
-        self._places: dict[str, list[int]] = {}
+        self._places: dict[int, list[int]] = {}
         for index, (lat, lon) in enumerate(zip(latitude, longitude, strict=True)):
             for cell in h3.grid_disk(h3.latlng_to_cell(lat, lon, self._resolution), declared.h3_rings):
                 self._places.setdefault(cell, []).append(index)

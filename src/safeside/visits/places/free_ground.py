@@ -18,7 +18,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from safeside.errors import MissingExtra, NoRoom
+from safeside import extras
+from safeside.errors import NoRoom
 from safeside.visits.places.coordinates import SMALLEST_RADIUS
 from safeside.visits.places.places import Places
 from safeside.visits.read.format import VisitFormat
@@ -224,7 +225,7 @@ def tight_by_cells(latitude: Floats, longitude: Floats, resolution: int, rings: 
 
     Fine cells are counted in their coarse parents; the parents around that of a place are its surroundings.
     """
-    h3 = _h3()
+    h3 = extras.load("h3.api.basic_int", "Finding places by H3 cells", "geo")
     coarse = min(resolution, _FINEST)
     around, full = _AROUND.get(coarse, 0), _OF_ITS_PARENT ** (resolution - coarse)
     # Around one of the twelve pentagons there are fewest: they have five neighbours.
@@ -271,13 +272,3 @@ def _parent(cells: NDArray[np.uint64], resolution: int) -> NDArray[np.uint64]:
     """The coarser cells that these belong to, by the bits of their numbers."""
     unused = (1 << 3 * (15 - resolution)) - 1
     return cells & np.uint64(~(15 << 52) & 2**64 - 1) | np.uint64(resolution << 52 | unused)
-
-
-def _h3() -> Any:
-    try:
-        import h3.api.basic_int as h3
-    except ModuleNotFoundError:
-        raise MissingExtra(
-            "Finding places by H3 cells needs the package h3.", "Run pip install 'safeside[geo]'."
-        ) from None
-    return h3

@@ -13,7 +13,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from safeside.errors import MissingExtra, NoRoom
+from safeside import extras
+from safeside.errors import NoRoom
 
 _MOST: Final = 0.9
 """The share of identifiers that must be codes of one grid for the list to be taken for cells."""
@@ -116,7 +117,7 @@ def _refuse_h3(texts: pl.Series, numbers: pl.Series) -> None:
     cells = {int(each, 16) for each in texts} | {int(each) for each in numbers}
     if len(cells) < _ENCLOSED:
         return
-    h3 = _h3()
+    h3 = extras.load("h3.api.basic_int", "Telling whether places that are H3 cells cover an area", "geo")
     cells = {cell for cell in cells if h3.is_valid_cell(cell)}
     if any(cells.issuperset(h3.grid_disk(cell, 1)) for cell in cells):
         raise NoRoom(
@@ -124,17 +125,6 @@ def _refuse_h3(texts: pl.Series, numbers: pl.Series) -> None:
             "List public venues instead, and find their visitors by the cells around them "
             "(`h3_resolution=`).",
         )
-
-
-def _h3() -> Any:
-    try:
-        import h3.api.basic_int as h3
-    except ModuleNotFoundError:
-        raise MissingExtra(
-            "The places are H3 cells; whether they cover an area cannot be told without the package h3.",
-            "Run pip install 'safeside[geo]'.",
-        ) from None
-    return h3
 
 
 def _decode(name: str, codes: pl.Series) -> _Cells | None:

@@ -15,10 +15,10 @@ from narwhals.exceptions import NarwhalsError
 from numpy.typing import NDArray
 
 from safeside.errors import BadFile, BadQuestion
+from safeside.names import did_you_mean
 from safeside.progress import quiet
 from safeside.untrusted import CONTROL
 from safeside.visits.findings import Doubt, Finding, article, stop_on
-from safeside.visits.nearby import did_you_mean
 from safeside.visits.places.venues import require_venues
 from safeside.visits.read.files import Fingerprint, Opened, detect_separator, open_files
 from safeside.visits.read.identifiers import PLACEHOLDER, canonical, polars_bytes_as_text

@@ -10,8 +10,9 @@ from fractions import Fraction
 from typing import Final
 
 from safeside.errors import BadQuestion, NoRoom
-from safeside.visits.nearby import did_you_mean
-from safeside.visits.times.window import PER_SECOND, find_zone, in_words, parse_duration
+from safeside.names import did_you_mean
+from safeside.visits.times.window import PER_SECOND, in_words, parse_duration
+from safeside.zones import find_zone
 
 _WIDEST_RADIUS: Final = 1_000.0
 _WIDEST_STAY: Final = 10_000.0

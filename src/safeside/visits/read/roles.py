@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Final
 
 from safeside.errors import BadQuestion
-from safeside.visits.nearby import did_you_mean
+from safeside.names import did_you_mean
 from safeside.visits.read.format import ROLES, VisitFormat
 
 _A_VALUE: Final = re.compile(r"\s*[+-]?[0-9][0-9.,:/ T+Z-]*$")

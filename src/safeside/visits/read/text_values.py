@@ -15,7 +15,8 @@ import polars as pl
 
 from safeside.errors import BadQuestion
 from safeside.visits.read.format import VisitFormat
-from safeside.visits.times.window import PER_SECOND, find_zone
+from safeside.visits.times.window import PER_SECOND
+from safeside.zones import find_zone
 
 _ISO: Final = re.compile(
     r"\d{4}-\d{2}-\d{2}(?P<gap>[T ])\d{2}:\d{2}(?P<seconds>:\d{2}([.]\d+)?)?(?P<zone>Z|[+-]\d{2}(:?\d{2})?)?"

@@ -17,7 +17,8 @@ from typing import Final, Protocol
 
 import narwhals as nw
 
-from safeside.visits.times.window import EARLIEST, LATEST, PER_SECOND, find_zone
+from safeside.visits.times.window import EARLIEST, LATEST, PER_SECOND
+from safeside.zones import find_zone
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 AFTER_1970: Final = datetime(1971, 1, 2, tzinfo=UTC)

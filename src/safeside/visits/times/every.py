@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final
 
 from safeside.errors import BadQuestion
-from safeside.visits.times.window import Window, find_zone, local_midnight, parse_duration
+from safeside.visits.times.window import Window, local_midnight, parse_duration
+from safeside.zones import find_zone
 
 MOST_WINDOWS: Final = 10_000
 _DAY: Final = timedelta(days=1)

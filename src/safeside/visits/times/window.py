@@ -10,10 +10,9 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Final
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from safeside.errors import BadQuestion
-from safeside.visits.nearby import did_you_mean
+from safeside.zones import find_zone
 
 EARLIEST: Final = datetime(1900, 1, 1, tzinfo=UTC)
 LATEST: Final = datetime(2200, 1, 1, tzinfo=UTC)
@@ -79,17 +78,6 @@ class Window:
             )
         text = f"{_show(start, first, zone)}/{_show(end, last, zone)}"
         return cls(start=start, end=end, instant=False, text=text)
-
-
-def find_zone(name: str) -> tzinfo:
-    """The time zone of that name, from the tz database."""
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, IsADirectoryError):
-        raise BadQuestion(
-            f"There is no time zone {name!r}.",
-            f"Name one of the tz database, such as Europe/Berlin.{did_you_mean(name, available_timezones())}",
-        ) from None
 
 
 def parse_duration(value: str | timedelta, name: str) -> timedelta:

@@ -15,7 +15,7 @@ def did_you_mean(name: str, known: Iterable[str], also: Iterable[str] = ()) -> s
         close += [each for each in lowered if word and word in _words(each) and each not in close]
     if not close:
         return ""
-    return f" Did you mean {' or '.join(lowered[each] for each in close[:3])}?"
+    return " Did you mean " + " or ".join(f'"{lowered[each]}"' for each in close[:3]) + "?"
 
 
 def _words(name: str) -> set[str]:

@@ -1,7 +1,7 @@
-"""Files that survive a power cut: written, flushed to the disk, then put in place by one rename.
+"""Files and names that survive a power cut: written, flushed to the disk, then put in place by one rename.
 
-Everything a release leaves on disk goes through here, so that every way in which a disk can refuse has
-one message.
+Every way in which a disk can refuse has one message (`writing`); `sync` and `make` raise the error itself,
+for those who have a better one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Final
 
 from safeside.errors import CannotWrite
-from safeside.ledger import disk
 
 PUBLIC: Final = 0o644
 PRIVATE: Final = 0o600
@@ -85,9 +84,26 @@ def replace(path: Path, data: bytes, *, mode: int = PUBLIC) -> None:
 
 
 def flush(directory: Path) -> None:
-    """Names created or renamed in the directory are on the disk."""
+    """Names created, renamed or deleted in the directory are on the disk."""
     with writing(directory):
-        disk.flush(directory)
+        sync(directory)
+
+
+def sync(directory: Path) -> None:
+    """The same, with the error of the operating system."""
+    handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def make(directory: Path) -> None:
+    """The directory, with those above it that are missing, all of them on the disk."""
+    missing = [one for one in (directory, *directory.parents) if not one.exists()]
+    for one in reversed(missing):
+        one.mkdir(exist_ok=True)
+        sync(one.parent)
 
 
 def move(old: Path, new: Path) -> None:

@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 
+from safeside import disk
 from safeside.errors import CannotWrite
-from safeside.releases import durable
 
 
 def test_a_file_is_written_once(tmp_path: Path) -> None:
-    durable.write(tmp_path / "a", b"one")
+    disk.write(tmp_path / "a", b"one")
     with pytest.raises(CannotWrite, match="exists already"):
-        durable.write(tmp_path / "a", b"two")
+        disk.write(tmp_path / "a", b"two")
     assert (tmp_path / "a").read_bytes() == b"one"
 
 
 def test_replacing_leaves_nothing_behind(tmp_path: Path) -> None:
-    durable.replace(tmp_path / "a", b"one")
-    durable.replace(tmp_path / "a", b"two")
+    disk.replace(tmp_path / "a", b"one")
+    disk.replace(tmp_path / "a", b"two")
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
     assert (tmp_path / "a").read_bytes() == b"two"
 
@@ -29,11 +29,11 @@ def test_moving_never_overwrites(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
     with pytest.raises(CannotWrite, match="exists already"):
-        durable.move(tmp_path / "a", tmp_path / "b")
+        disk.move(tmp_path / "a", tmp_path / "b")
 
 
 def test_a_real_full_disk(tmp_path: Path) -> None:
-    with pytest.raises(CannotWrite, match="disk is full"), durable.writing(tmp_path / "a"):
+    with pytest.raises(CannotWrite, match="disk is full"), disk.writing(tmp_path / "a"):
         Path("/dev/full").write_bytes(b"x")
 
 
@@ -49,7 +49,7 @@ def test_a_real_full_disk(tmp_path: Path) -> None:
     ],
 )
 def test_every_refusal_says_why(tmp_path: Path, code: int, what: str) -> None:
-    with pytest.raises(CannotWrite) as caught, durable.writing(tmp_path / "a"):
+    with pytest.raises(CannotWrite) as caught, disk.writing(tmp_path / "a"):
         raise OSError(code, "refused")
     assert what in caught.value.what
     assert caught.value.do
