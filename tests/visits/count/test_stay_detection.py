@@ -224,3 +224,8 @@ def test_every_stay_that_a_published_method_finds_within_half_the_distance_is_co
             assert counted.values.tolist() == [1]
             stays += 1
     assert stays > 20
+
+
+def test_a_stay_of_exactly_the_declared_length_counts() -> None:
+    frame = visits(walk("exact", (35.68, 0, 8), (35.69, 10, 12)))
+    assert count_visits(frame, PLACES, DAY, RULE).values.tolist() == [1, 0]

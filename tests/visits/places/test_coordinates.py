@@ -164,3 +164,9 @@ def test_what_is_needed() -> None:
     accurate = visits.with_columns(accuracy=pl.lit(5.0))
     with pytest.raises(BadQuestion, match="cannot be added to H3 cells"):
         count_visits(accurate, read_places(listed(STATION)), DAY, VisitFormat(hold="1h", h3_resolution=11))
+
+
+def test_an_accuracy_below_a_metre_is_an_accuracy() -> None:
+    seen = fixes(STATION, accuracy=[0.5]).with_columns(time=pl.lit(NOON.start))
+    counted = count_visits(seen, read_places(listed(STATION)), DAY, VisitFormat(radius=50, hold="0s"))
+    assert counted.values.tolist() == [1]

@@ -122,6 +122,19 @@ def test_what_leaves_a_fifth_is_not(
     assert tight_by_radius(*around(middle, x, y), metres) is None
 
 
+@pytest.mark.parametrize("metres", [20.0, 50.0, 250.0])
+def test_circles_as_dense_as_can_be_side_by_side_leave_too_little(metres: float) -> None:
+    """Each touches six others: less than a tenth of the ground is free, though none overlaps."""
+    apart = 1.999 * metres
+    rows = np.arange(-math.ceil(2000 / metres), math.ceil(2000 / metres) + 1)
+    x, y = (each.ravel().astype(float) for each in np.meshgrid(rows, rows))
+    x, y = (x + y % 2 / 2) * apart, y * apart * math.sqrt(3) / 2
+    kept = np.hypot(x, y) <= 3000
+    found = tight_by_radius(*around(TOKYO, x[kept], y[kept]), metres)
+    assert found is not None
+    assert found.room == pytest.approx(1 - math.pi / (2 * math.sqrt(3)), abs=0.01)
+
+
 @given(st.integers(0, 2**32), st.sampled_from([25.0, 50.0, 100.0]), st.integers(1, 2000))
 @settings(max_examples=30)
 def test_sparse_venues_are_not(seed: int, metres: float, number: int) -> None:

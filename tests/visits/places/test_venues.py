@@ -217,6 +217,19 @@ class TestCodesOfCells:
         with pytest.raises(NoRoom, match="Japanese mesh codes"):
             read_places(tokyo)
 
+    @pytest.mark.parametrize(("row", "column"), [(2**14 + 9, 2**14 + 7), (2**13, 2**15 - 40)])
+    def test_geohashes_with_the_coordinates_of_their_cells_are_cells(self, row: int, column: int) -> None:
+        cells = [(row + i, column + j) for i, j in itertools.product(range(5), repeat=2)]
+        listed = pl.DataFrame(
+            {
+                "place": [geohash(*cell, 6) for cell in cells],
+                "latitude": [(north + 0.5) * 180 / 2**15 - 90 for north, _ in cells],
+                "longitude": [(east + 0.5) * 360 / 2**15 - 180 for _, east in cells],
+            }
+        )
+        with pytest.raises(NoRoom, match="look like geohashes"):
+            read_places(listed)
+
     @pytest.mark.parametrize("size", [3, 4, 5])
     def test_plain_numbers_are_no_geohashes(self, size: int) -> None:
         assert len(read_places([f"{number:0{size}}" for number in range(10**size // 4)])) == 10**size // 4
