@@ -13,7 +13,11 @@ from hypothesis import strategies as st
 from tests.visits.plain import Stay
 
 from safeside import visits as real
-from safeside.visits import Counts, Expected, Places, Report, Window, read_places
+from safeside.progress import quiet
+from safeside.visits import Counts, Expected, Places, Report, VisitFormat, Window, read_places
+from safeside.visits.count.packing import USUAL, Tuning
+from safeside.visits.count.scan import Tally, run
+from safeside.visits.read.source import open_paths, open_visits
 
 PLACES = ("bar", "café", "gym", "museum", "school")
 DAY = Window.parse("2024-03-03", "Asia/Tokyo")
@@ -103,6 +107,15 @@ def write_parquet(frame: pl.DataFrame, path: Path) -> Path:
 def at(text: str) -> datetime:
     """A moment, written shortly."""
     return datetime.fromisoformat(text).astimezone(UTC)
+
+
+def scanned(
+    visits: Any, listed: Places, window: Window, tuning: Tuning = USUAL, *, per_person: bool = True
+) -> Tally:
+    """What the scan of a count brings back, before anything stops on it."""
+    opened = open_paths(visits, VisitFormat(), key=None, progress=quiet)
+    source = open_visits(visits, opened, VisitFormat())
+    return run(source, listed, window, per_person=per_person, progress=quiet, tuning=tuning)
 
 
 EVER = "1900-01-02T00:00Z/2199-12-30T00:00Z"

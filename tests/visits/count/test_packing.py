@@ -10,11 +10,12 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.visits.making import DAY, NOON, count_visits
+from tests.visits.making import DAY, NOON, count_visits, scanned
 
 from safeside.errors import BadFile
-from safeside.visits import Expected, Places, Window, read_places
-from safeside.visits.count import packing, scan
+from safeside.visits import Expected, Window, read_places
+from safeside.visits.count.packing import PEEKED, Tuning, count_keys
+from safeside.visits.count.scan import is_wide
 from safeside.visits.read.files import Opened
 
 PLACES = read_places([str(number) for number in range(8)])
@@ -26,10 +27,8 @@ pairs = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 7)), max_size=60)
 def test_keys_give_people_per_place_and_the_most_places(rows: list[tuple[int, int]]) -> None:
     keys = pl.Series([person << 3 | place for person, place in rows], dtype=pl.Int64)
     for block, some, parts in ((1, 1000, 8), (3, 4, 3), (1 << 18, 1000, 1)):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(packing, "_BLOCK", block)
-            patch.setattr(packing, "_SOME", some)
-            counts, most = packing.count_keys(keys, 3, per_person=True, parts=parts)
+        tuning = Tuning(batch=block, sample=some)
+        counts, most = count_keys(keys, 3, per_person=True, parts=parts, tuning=tuning)
         truth = Counter(place for _, place in set(rows))
         assert counts.tolist() == [truth[place] for place in range(8)]
         each = Counter(person for person, _ in set(rows))
@@ -70,76 +69,64 @@ def test_numbers_written_as_text_count_like_sets(
     named += [] if other is None else [(other, place(3))]
     frame = _visits(named, pl.String, pl.String)
     listed = read_places([place(number) for number in range(8)])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scan, "pack", lambda *_: None)
-        truth = _counts_or_complaint(frame, listed)
-    assert _counts_or_complaint(frame, listed) == truth
+    general, packed = (scanned(frame, listed, DAY, Tuning(pack=pack)) for pack in (False, True))
+    assert packed.values.tolist() == general.values.tolist()
+    assert sorted(packed.unknown) == sorted(general.unknown)
+    assert (packed.odd_ids, packed.most_places) == (general.odd_ids, general.most_places)
     if other is None:
         people = Counter(where for _, where in set(named))
-        each = Counter(who for who, _ in set(named))
-        assert truth == ([people[where] for where in listed.ids], max(each.values()))
+        assert packed.values.tolist() == [people[where] for where in listed.ids]
+        assert packed.most_places == max(Counter(who for who, _ in set(named)).values())
 
 
-def _counts_or_complaint(frame: pl.DataFrame, listed: Places) -> tuple[list[int], int | None] | str:
-    try:
-        counts = count_visits(frame, listed, DAY, max_places_per_person=8)
-    except BadFile as error:
-        return str(error)
-    return counts.values.tolist(), counts.most_places_per_person
-
-
-def test_numbers_written_as_text_are_packed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Not left to the general plan, in files of either kind."""
-    monkeypatch.setattr(scan, "_in_general", None)
+def test_numbers_written_as_text_are_packed(tmp_path: Path) -> None:
+    """Not left to the engine's distinct, in files of either kind."""
     frame = _visits([(f"p{number:05}", f"s{number % 8}") for number in range(5000)], pl.String, pl.String)
     frame.write_parquet(tmp_path / "visits.parquet")
     frame.with_columns(pl.col("start", "end").dt.to_string("%FT%TZ")).write_csv(tmp_path / "visits.csv")
     listed = read_places([f"s{number}" for number in range(9)])
     for visits in (frame, tmp_path / "visits.parquet", tmp_path / "visits.csv"):
-        assert count_visits(visits, listed, DAY).values.tolist() == [625] * 8 + [0]
+        tally = scanned(visits, listed, DAY)
+        assert tally.packed
+        assert tally.values.tolist() == [625] * 8 + [0]
 
 
-def test_people_called_by_words_are_packed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_people_called_by_words_are_packed() -> None:
     """Visited twice or not; and a word for nobody among them is found on that way as well."""
     rows = [(f"{number:04}-x", number % 8) for number in range(3000)] * 2
     frame = _visits(rows, pl.String, pl.Int64)
     odd = _visits([*rows, ("unknown", 3)], pl.String, pl.Int64)
-    monkeypatch.setattr(scan, "_in_general", None)
+    assert scanned(frame, PLACES, DAY).packed
+    assert scanned(odd, PLACES, DAY).packed
     for most in (None, 8):
         assert count_visits(frame, PLACES, DAY, max_places_per_person=most).values.tolist() == [375] * 8
         with pytest.raises(BadFile, match="a word or a number for a missing value"):
             count_visits(odd, PLACES, DAY, max_places_per_person=most)
 
 
-@given(pairs.filter(bool), st.sampled_from([1, 2, 5, 1000]), st.sampled_from([None, 8]))
+@given(pairs.filter(bool), st.sampled_from([1, 2, 3, 10]), st.booleans())
 def test_people_of_one_hash_are_not_counted_as_one(
-    rows: list[tuple[int, int]], hashes: int, most: int | None
+    rows: list[tuple[int, int]], bits: int, per_person: bool
 ) -> None:
     """Neither at one place nor, where the places of each person are counted, at several."""
     named = [(f"{who}-{'x' * who}", where) for who, where in rows]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(packing, "_hash", lambda _: (pl.col("person").hash() % hashes).cast(pl.Int64))
-        counts = count_visits(_visits(named, pl.String, pl.Int64), PLACES, DAY, max_places_per_person=most)
+    frame = _visits(named, pl.String, pl.Int64)
+    tally = scanned(frame, PLACES, DAY, Tuning(hash_bits=bits), per_person=per_person)
     truth = Counter(where for _, where in set(rows))
-    assert counts.values.tolist() == [truth[int(place)] for place in PLACES.ids]
+    assert tally.values.tolist() == [truth[int(place)] for place in PLACES.ids]
     each = Counter(who for who, _ in set(rows))
-    assert counts.most_places_per_person == (None if most is None else max(each.values()))
+    assert tally.most_places == (max(each.values()) if per_person else None)
 
 
-def test_memory_is_saved_where_a_window_is_wide(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[bool] = []
+def test_people_of_one_hash_are_left_to_the_engine() -> None:
+    frame = _visits([(f"{who}-x", 3) for who in range(5)], pl.String, pl.Int64)
+    assert scanned(frame, PLACES, DAY).packed
+    assert not scanned(frame, PLACES, DAY, Tuning(hash_bits=2)).packed
 
-    def count(self: packing.Packing, keys: pl.Series, *, per_person: bool, sparing: bool) -> object:
-        asked.append(sparing)
-        return counted(self, keys, per_person=per_person, sparing=sparing)
 
-    counted = packing.Packing.count
-    monkeypatch.setattr(packing.Packing, "count", count)
-    rows = [(number, number % 8) for number in range(16)]
-    for window in (DAY, NOON):
-        visits = _visits(rows, pl.Int64, pl.Int64, window=window)
-        assert count_visits(visits, PLACES, window).values.tolist() == [2] * 8
-    assert asked == [True, False]
+def test_memory_is_saved_where_a_window_is_wide() -> None:
+    assert is_wide(DAY)
+    assert not is_wide(NOON)
 
 
 def test_rows_that_the_parser_lost_stop_packed_counting_too(
@@ -147,8 +134,8 @@ def test_rows_that_the_parser_lost_stop_packed_counting_too(
 ) -> None:
     rows = [f"p{number:05},3,2020-03-03T12:00:00Z,2020-03-03T13:00:00Z" for number in range(50)]
     (tmp_path / "visits.csv").write_text("\n".join(["person,place,start,end", *rows, ""]))
-    monkeypatch.setattr(scan, "_in_general", None)
     window = Window.parse("2020-03-03/2020-03-04", "UTC")
+    assert scanned(tmp_path / "visits.csv", PLACES, window).packed
     assert count_visits(tmp_path / "visits.csv", PLACES, window).values.sum() == 50
     whole = Opened.scan
     monkeypatch.setattr(Opened, "scan", lambda self, *path: whole(self, *path).head(49))
@@ -158,25 +145,24 @@ def test_rows_that_the_parser_lost_stop_packed_counting_too(
 
 def test_the_general_plan_takes_over_in_the_middle_of_the_data() -> None:
     """The first rows fit into one number each, one later row does not."""
-    rows = [(number, number % 8) for number in range(packing._LOOK + 10)] + [(2**62, 3)]
+    rows = [(number, number % 8) for number in range(PEEKED + 10)] + [(2**62, 3)]
     counts = count_visits(_visits(rows, pl.Int64, pl.Int64), PLACES, DAY)
     assert counts.values.sum() == len(rows)
 
 
-def test_a_first_look_at_large_files_spares_a_reading(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_peeking_at_large_files_spares_a_scan(tmp_path: Path) -> None:
     """Where identifiers never fit, and where they do, the counts are the same with and without it."""
     for far in (0, 2**62):
         rows = [(number + far, number % 8) for number in range(50)]
         _visits(rows, pl.Int64, pl.Int64).write_parquet(tmp_path / f"{far}.parquet")
         for small in (10, 100):
-            monkeypatch.setattr(packing, "_SMALL", small)
-            assert count_visits(tmp_path / f"{far}.parquet", PLACES, DAY).values.sum() == len(rows)
+            tally = scanned(tmp_path / f"{far}.parquet", PLACES, DAY, Tuning(peek_above=small))
+            assert tally.values.sum() == len(rows)
+            assert tally.packed == (not far)
 
 
 def test_a_doubtful_row_stops_packed_counting_too() -> None:
-    rows = [(number, number % 8) for number in range(packing._LOOK + 10)]
+    rows = [(number, number % 8) for number in range(PEEKED + 10)]
     frame = _visits(rows, pl.Int64, pl.Int64)
     for column, why in (("person", "no person"), ("place", "no place"), ("start", "no start")):
         last = pl.when(pl.int_range(pl.len()) < len(rows) - 1).then(pl.col(column)).alias(column)

@@ -19,15 +19,15 @@ from safeside.errors import NoRoom
 from safeside.visits import VisitFormat, read_places
 from safeside.visits.places.coordinates import SMALLEST_RADIUS
 from safeside.visits.places.free_ground import (
-    _BLOCK,
-    _REACH,
-    _ROW,
+    BLOCK,
     LEAST_ROOM,
+    REACH,
+    ROW,
     SIDE,
-    _covered,
-    _parent,
-    _sums,
+    covered_ground,
+    parent_cells,
     require_free_ground,
+    sums_around,
     tight_by_cells,
     tight_by_radius,
 )
@@ -180,10 +180,10 @@ def test_ground_is_measured_as_an_exact_union_measures_it(
     x, y = net(max(metres * apart, 80), 2200, shape, chance)
     if chance.random() < 0.3:
         x, y = (np.round(each / (metres / 6)) * (metres / 6) for each in (x, y))
-    block, area = _covered(x, y, metres)
-    measured = _sums(block, area, np.array([0]), _REACH)[0] / SIDE**2
+    block, area = covered_ground(x, y, metres)
+    measured = sums_around(block, area, np.array([0]), REACH)[0] / SIDE**2
     circles = shapely.union_all(shapely.buffer(shapely.points(x, y), metres, quad_segs=32))
-    edge = _REACH * _BLOCK
+    edge = REACH * BLOCK
     square = shapely.box(-edge, -edge, -edge + SIDE, -edge + SIDE)
     assert measured == pytest.approx(circles.intersection(square).area / SIDE**2, abs=0.02)
 
@@ -192,7 +192,7 @@ def test_ground_is_measured_as_an_exact_union_measures_it(
 def test_sums_are_sums(blocks: list[tuple[int, int]], reach: int) -> None:
     weights = np.arange(len(blocks)) + 0.5
     rows, columns = (np.array([each[side] for each in blocks], np.int64) for side in (0, 1))
-    at = np.array([3 * _ROW - 2, -4 * _ROW + 1])
+    at = np.array([3 * ROW - 2, -4 * ROW + 1])
     plain = [
         sum(
             weight
@@ -201,7 +201,7 @@ def test_sums_are_sums(blocks: list[tuple[int, int]], reach: int) -> None:
         )
         for y, x in ((3, -2), (-4, 1))
     ]
-    assert _sums(rows * _ROW + columns, weights, at, reach).tolist() == pytest.approx(plain)
+    assert sums_around(rows * ROW + columns, weights, at, reach).tolist() == pytest.approx(plain)
 
 
 class TestCells:
@@ -257,7 +257,7 @@ class TestCells:
         numbers = np.array([h3.str_to_int(cell) for cell in cells], np.uint64)
         for resolution in (0, 7, 9, 12):
             expected = [h3.str_to_int(h3.cell_to_parent(cell, resolution)) for cell in cells]
-            assert _parent(numbers, resolution).tolist() == expected
+            assert parent_cells(numbers, resolution).tolist() == expected
 
 
 @pytest.fixture

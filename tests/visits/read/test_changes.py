@@ -16,7 +16,6 @@ from tests.visits.plain import Stay
 from safeside.errors import BadFile
 from safeside.progress import quiet
 from safeside.visits import VisitFormat, Window, read_places
-from safeside.visits.places import places as listing
 from safeside.visits.read import paths
 from safeside.visits.read.source import open_paths
 
@@ -112,14 +111,15 @@ def test_while_the_bytes_are_looked_at(tmp_path: Path) -> None:
 def test_a_list_of_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, change: Change) -> None:
     path = WRITE[kind](pl.DataFrame({"place": ["bar", "gym"]}), tmp_path / f"places.{kind}")
     other = WRITE[kind](pl.DataFrame({"place": ["pub", "gym"]}), tmp_path / f"other.{kind}")
-    read = listing._read
+    collect = pl.LazyFrame.collect
 
-    def late(*given: Any) -> pl.DataFrame:
-        change(path, other)
-        return read(*given)
+    def late(*given: Any, **options: Any) -> pl.DataFrame:
+        if "place" in given[0].collect_schema():
+            change(path, other)
+        return collect(*given, **options)
 
     assert len(read_places(path)) == 2
-    monkeypatch.setattr(listing, "_read", late)
+    monkeypatch.setattr(pl.LazyFrame, "collect", late)
     with pytest.raises(BadFile):
         read_places(path)
 

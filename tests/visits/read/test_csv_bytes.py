@@ -12,14 +12,13 @@ from hypothesis import strategies as st
 
 from safeside.progress import quiet
 from safeside.visits.findings import Doubt
-from safeside.visits.read import csv_bytes
 from safeside.visits.read.csv_bytes import TextFile, inspect_text, lines_of
 
 
-def look(directory: Path, content: bytes, separator: str = ",") -> TextFile:
+def look(directory: Path, content: bytes, separator: str = ",", **more: int) -> TextFile:
     path = directory / "visits.csv"
     path.write_bytes(content)
-    return inspect_text(path, separator, progress=quiet)
+    return inspect_text(path, separator, progress=quiet, **more)
 
 
 def stopped(file: TextFile) -> dict[Doubt, list[int]]:
@@ -117,13 +116,11 @@ PIECES = [
 def test_chunks_do_not_matter_and_sound_means_sound(pieces: list[bytes], chunk: int) -> None:
     """Read in pieces of any size the verdict is the same; what is called sound, a strict reader finds so."""
     import tempfile
-    from unittest import mock
 
     content = b"a,b\n" + b"".join(pieces)
     with tempfile.TemporaryDirectory() as directory:
         whole = look(Path(directory), content)
-        with mock.patch.object(csv_bytes, "CHUNK", chunk):
-            cut = look(Path(directory), content)
+        cut = look(Path(directory), content, chunk_bytes=chunk)
         assert stopped(whole) == stopped(cut)
         if stopped(whole):
             return

@@ -16,7 +16,7 @@ from tests.visits.plain import Stay
 
 from safeside.errors import BadFile, BadQuestion
 from safeside.visits import VisitFormat
-from safeside.visits.read.parquet import LegacyTimes, _Compact, legacy_times
+from safeside.visits.read.parquet import CompactReader, LegacyTimes, legacy_times
 
 STAYS = [Stay("ana", "bar", DAY.start, DAY.end), Stay("ben", "gym", DAY.start, DAY.start)]
 SAMPLES: list[Any] = [
@@ -107,16 +107,16 @@ def by_converted_type(path: Path) -> Path:
     content = path.read_bytes()
     length = int.from_bytes(content[-8:-4], "little")
     begin = len(content) - 8 - length
-    footer = _Compact(content[begin:-8])
+    footer = CompactReader(content[begin:-8])
     cuts = []
     for number, kind in footer.fields():
         if number == 2 and kind == 9:
             for _ in range(footer.size()[0]):
                 for inner, inner_kind in footer.fields():
-                    before = footer._at - 1
+                    before = footer.position - 1
                     footer.skip(inner_kind)
                     if inner == 10:
-                        cuts.append((begin + before, begin + footer._at))
+                        cuts.append((begin + before, begin + footer.position))
             break
         footer.skip(kind)
     for first, last in reversed(cuts):

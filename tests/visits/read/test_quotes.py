@@ -6,7 +6,6 @@ import csv
 import io
 import tempfile
 from pathlib import Path
-from unittest import mock
 
 import pytest
 from hypothesis import example, given, settings
@@ -18,7 +17,6 @@ from tests.visits.plain import Stay
 from safeside.errors import BadFile, SafesideError
 from safeside.progress import quiet
 from safeside.visits import Doubt, Expected, VisitFormat, read_places
-from safeside.visits.read import csv_bytes
 from safeside.visits.read.csv_bytes import inspect_text
 
 HEADER = ["note", "person", "place", "start", "end", "remark"]
@@ -192,9 +190,9 @@ def test_records_with_line_breaks_are_found_in_chunks_of_any_size(fields: list[s
     for written in fields:
         begins += [line] if "\n" in written or "\r" in written else []
         line += 1 + written.count("\n")
-    with tempfile.TemporaryDirectory() as directory, mock.patch.object(csv_bytes, "CHUNK", chunk):
+    with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "visits.csv"
         path.write_bytes("".join(f"{written},x\n" for written in ["a", *fields]).encode())
-        found = inspect_text(path, ",", progress=quiet).findings
+        found = inspect_text(path, ",", progress=quiet, chunk_bytes=chunk).findings
     lines = [where.line for finding in found if finding.doubt is Doubt.LINE_BREAK for where in finding.first]
     assert lines == begins[:3]

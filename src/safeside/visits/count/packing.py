@@ -27,16 +27,30 @@ from safeside.visits.read.source import Source
 _BITS: Final = 63
 _MOST_PLACE_BITS: Final = 20
 """Larger place numbers are not packed: there is a counter for every number below."""
-_SMALL: Final = 1 << 24
-_LOOK: Final = 1000
 _PARTS: Final = 8
-_SOME: Final = 1000
-_BLOCK: Final = 1 << 15
-"""Keys in a batch: few enough that intermediate arrays stay in the cache."""
+PEEKED: Final = 1000
+"""Identifiers looked at before a scan, to see whether they can be packed."""
 
 
 _WRITTEN: Final = re.compile(r"((?:[A-Za-z].*?)?)([0-9]{1,18})")
 """A prefix begins with a letter, so that the whole is not a number in scientific notation."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tuning:
+    """Sizes that change time and memory, and never a count."""
+
+    pack: bool = True
+    batch: int = 1 << 15
+    """Keys in a batch: few enough that intermediate arrays stay in the cache."""
+    sample: int = 1000
+    """Keys from which cut points are taken."""
+    peek_above: int = 1 << 24
+    """Rows above which integers are peeked at before a scan; text always is."""
+    hash_bits: int = _BITS
+
+
+USUAL: Final = Tuning()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,6 +108,7 @@ class Packing:
     spelling: NumberText
     listed: NDArray[np.int64]
     """The numbers of the listed places."""
+    tuning: Tuning
 
     def count(
         self, keys: pl.Series, *, per_person: bool, sparing: bool
@@ -101,7 +116,8 @@ class Packing:
         """People at each listed place, visited places that are not listed, and the most places of one person
         where asked. `sparing` takes less memory and more time.
         """
-        counts, most = count_keys(keys, self.bits, per_person=per_person, parts=_PARTS if sparing else 1)
+        parts = _PARTS if sparing else 1
+        counts, most = count_keys(keys, self.bits, per_person=per_person, parts=parts, tuning=self.tuning)
         values = counts[self.listed]
         counts[self.listed] = 0
         return values, [self.spelling.text(number) for number in np.flatnonzero(counts).tolist()], most
@@ -124,8 +140,8 @@ class Packing:
         others[self.listed] = False
         whole = keys.to_numpy()
         rows, people = 0, list[NDArray[np.int64]]()
-        for begin in range(0, len(whole), _BLOCK):
-            block = whole[begin : begin + _BLOCK]
+        for begin in range(0, len(whole), self.tuning.batch):
+            block = whole[begin : begin + self.tuning.batch]
             there = block[others[block & ((1 << self.bits) - 1)]] >> self.bits
             rows += len(there)
             people.append(np.unique(there))
@@ -134,10 +150,10 @@ class Packing:
         )
 
 
-def pack(source: Source, pairs: Frame, places: Places) -> Packing | None:
+def pack(source: Source, pairs: Frame, places: Places, tuning: Tuning) -> Packing | None:
     """How to pack pairs of `person` and `place`; None where they cannot be packed."""
     native = pairs.to_native()
-    if not isinstance(native, pl.LazyFrame):
+    if not tuning.pack or not isinstance(native, pl.LazyFrame):
         return None
     types = pairs.collect_schema()
     targets = number_text(places.column)
@@ -148,13 +164,13 @@ def pack(source: Source, pairs: Frame, places: Places) -> Packing | None:
     if bits > _MOST_PLACE_BITS:
         return None
     first = native if source.engine != "polars" else source.frame.to_native()
-    look = types["person"] == nw.String or (source.rows or 0) > _SMALL
+    look = types["person"] == nw.String or (source.rows or 0) > tuning.peek_above
     who = _person(types["person"], first if look else None, 1 << (_BITS - bits))
     where = _number("place", types["place"], spelling)
     # Sightings have many rows for one pair: there the engine's distinct, while reading, is better.
     hashed = who is None and types["person"] == nw.String and source.roles.when is TimeForm.STAYS
     if hashed:
-        who = _hash(bits)
+        who = _hash(min(_BITS - bits, tuning.hash_bits))
     if who is None or where is None:
         return None
     number, place = pl.col("number"), pl.col("place")
@@ -162,7 +178,7 @@ def pack(source: Source, pairs: Frame, places: Places) -> Packing | None:
     key = pl.when(fits).then(number * (1 << bits) + place).alias("key")
     names = ["person"] if hashed else []
     keys = native.select(who.alias("number"), where, *names).select(key, *names)
-    return Packing(keys=keys, hashed=hashed, bits=bits, spelling=spelling, listed=listed)
+    return Packing(keys=keys, hashed=hashed, bits=bits, spelling=spelling, listed=listed, tuning=tuning)
 
 
 def _person(dtype: nw.dtypes.DType, rows: pl.LazyFrame | None, end: int) -> pl.Expr | None:
@@ -171,7 +187,7 @@ def _person(dtype: nw.dtypes.DType, rows: pl.LazyFrame | None, end: int) -> pl.E
     """
     if rows is None:
         return _number("person", dtype, None)
-    some = rows.select("person").head(_LOOK).collect(engine="streaming")
+    some = rows.select("person").head(PEEKED).collect(engine="streaming")
     found = number_text(some["person"]) if dtype == nw.String else None
     person = _number("person", dtype, None if found is None else found[0])
     if (
@@ -183,8 +199,8 @@ def _person(dtype: nw.dtypes.DType, rows: pl.LazyFrame | None, end: int) -> pl.E
 
 
 def _hash(bits: int) -> pl.Expr:
-    """A hash of a person's text in the bits beside the place."""
-    return (pl.col("person").hash() // (1 << (64 - _BITS + bits))).cast(pl.Int64)
+    """A hash of a person's text, so many bits long."""
+    return (pl.col("person").hash() // (1 << (64 - bits))).cast(pl.Int64)
 
 
 def _number(name: str, dtype: nw.dtypes.DType, spelling: NumberText | None) -> pl.Expr | None:
@@ -196,20 +212,23 @@ def _number(name: str, dtype: nw.dtypes.DType, spelling: NumberText | None) -> p
     return column if dtype == nw.Int64 else column.cast(pl.Int64, strict=False)
 
 
-def count_keys(keys: pl.Series, bits: int, *, per_person: bool, parts: int) -> tuple[NDArray[np.int64], int]:
+def count_keys(
+    keys: pl.Series, bits: int, *, per_person: bool, parts: int, tuning: Tuning = USUAL
+) -> tuple[NDArray[np.int64], int]:
     """People for each place number, and the most places of one person where asked.
 
     In several parts the sorted copy of the keys is smaller.
     """
     counts, most = np.zeros(1 << bits, dtype=np.int64), 0
-    for low, high in pairwise([None, *_cuts(keys, bits, parts), None]):
-        most = max(most, _count_part(_between(keys, low, high), bits, counts, per_person=per_person))
+    for low, high in pairwise([None, *_cuts(keys, bits, parts, tuning.sample), None]):
+        part = _between(keys, low, high)
+        most = max(most, _count_part(part, bits, counts, per_person=per_person, batch=tuning.batch))
     return counts, most
 
 
-def _cuts(keys: pl.Series, bits: int, parts: int) -> list[int]:
+def _cuts(keys: pl.Series, bits: int, parts: int, sample: int) -> list[int]:
     """Cut points for parts of about the same size that do not divide a person."""
-    some = keys.gather_every(max(1, len(keys) // _SOME)).sort()
+    some = keys.gather_every(max(1, len(keys) // sample)).sort()
     firsts = (some[len(some) * part // parts] for part in range(1, parts)) if len(some) else ()
     return sorted({first >> bits << bits for first in firsts})
 
@@ -220,13 +239,15 @@ def _between(keys: pl.Series, low: int | None, high: int | None) -> pl.Series:
     return keys.filter(keys >= low if high is None else (keys >= low) & (keys < high))
 
 
-def _count_part(part: pl.Series, bits: int, counts: NDArray[np.int64], *, per_person: bool) -> int:
+def _count_part(
+    part: pl.Series, bits: int, counts: NDArray[np.int64], *, per_person: bool, batch: int
+) -> int:
     """Add the people of a part to the counts, batch by batch; the most places of one of them, where asked."""
     ordered = part.sort().to_numpy()
     del part
     last, most, run = -1, 0, 0
-    for begin in range(0, len(ordered), _BLOCK):
-        block = ordered[begin : begin + _BLOCK]
+    for begin in range(0, len(ordered), batch):
+        block = ordered[begin : begin + batch]
         fresh = np.empty(len(block), dtype=np.bool_)
         fresh[0] = block[0] != last
         np.not_equal(block[1:], block[:-1], out=fresh[1:])

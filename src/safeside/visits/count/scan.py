@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from safeside.errors import BadFile
 from safeside.progress import Progress, quiet
-from safeside.visits.count.packing import pack
+from safeside.visits.count.packing import USUAL, Tuning, pack
 from safeside.visits.count.row_checks import (
     doubtful,
     doubtful_if_counted,
@@ -45,7 +45,6 @@ from safeside.visits.times.clocks import LocalStamps
 from safeside.visits.times.window import Window
 
 _WIDE: Final = timedelta(days=1)
-"""From this width on the kept rows take so much memory that saving some is worth the time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +59,8 @@ class Tally:
     most_places: int | None
     unlisted: Unlisted | None
     """Rows and people at places that are not listed, where that was asked."""
+    packed: bool = False
+    """Whether pairs were counted as packed integers."""
 
     def left_out(self, places: Places, *, trusted: bool, most: Fraction | None) -> LeftOut | None:
         """What is left out of the window, if anything is."""
@@ -187,17 +188,24 @@ def run(
     per_person: bool,
     unlisted: bool = False,
     progress: Progress,
+    tuning: Tuning = USUAL,
 ) -> Tally:
     """Scan the window: by packed integers where that is possible, else by the engine's distinct."""
     asked = _Asked(
-        wide=window.end - window.start >= _WIDE,
+        wide=is_wide(window),
         per_person=per_person,
         unlisted=unlisted and source.roles.where is PlaceForm.PLACES,
+        tuning=tuning,
     )
     tally = _count(source, places, window, asked, progress)
     if tally.doubtful and may_be_right(source):
         tally = _count(source, places, window, asked, progress, closely=True)
     return tally
+
+
+def is_wide(window: Window) -> bool:
+    """Whether the kept rows take so much memory that saving some is worth the time."""
+    return window.end - window.start >= _WIDE
 
 
 def _count(
@@ -221,12 +229,13 @@ class _Asked:
     wide: bool
     per_person: bool
     unlisted: bool
+    tuning: Tuning
 
 
 def _in_numbers(
     source: Source, frame: Frame, places: Places, asked: _Asked, progress: Progress
 ) -> Tally | None:
-    packed = pack(source, frame, places)
+    packed = pack(source, frame, places, asked.tuning)
     if packed is None:
         return None
     (found,) = _collect_all([nw.from_native(packed.keys)], source, progress, sparing=asked.wide)
@@ -248,6 +257,7 @@ def _in_numbers(
         odd_ids=odd,
         most_places=most if asked.per_person else None,
         unlisted=unlisted,
+        packed=True,
     )
 
 

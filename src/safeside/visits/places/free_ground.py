@@ -28,15 +28,15 @@ LEAST_ROOM: Final = 0.1
 """The share of the ground around a place that must be free."""
 SIDE: Final = 2_000.0
 """Metres: the side of the square around a place, made of blocks, with the place in the middle block."""
-_REACH: Final = 4
-_BLOCK: Final = SIDE / (2 * _REACH + 1)
+REACH: Final = 4
+BLOCK: Final = SIDE / (2 * REACH + 1)
 _LINES: Final = 6
 """Lines to a radius."""
 _BAND: Final = 0.25
 """Degrees of latitude projected as a cylinder; lengths are right to about 1 %."""
 _CAP: Final = 80.0
 """Degrees of latitude beyond which the projection is a disc around the pole."""
-_ROW: Final = 2**20
+ROW: Final = 2**20
 """More columns of blocks than there are around the Earth."""
 _LINE: Final = 1e8
 """Metres: more than twice around the Earth, so that positions on different lines never mix."""
@@ -108,9 +108,9 @@ def tight_by_radius(latitude: Floats, longitude: Floats, metres: float) -> Tight
     # Pre-filter: fewer circles than that could not cover enough even side by side.
     least = (1 - LEAST_ROOM) * SIDE**2 / (math.pi * metres**2)
     for crowd in _crowds(latitude, longitude, metres, least):
-        block, area = _covered(crowd.x, crowd.y, metres)
+        block, area = covered_ground(crowd.x, crowd.y, metres)
         squares, first = np.unique(crowd.block[crowd.asked], return_index=True)
-        room = 1 - _sums(block, area, squares, _REACH) / SIDE**2
+        room = 1 - sums_around(block, area, squares, REACH) / SIDE**2
         tight = int(np.argmin(room))
         if room[tight] < LEAST_ROOM and (worst is None or room[tight] < worst.room):
             place = crowd.place[crowd.asked][first[tight]]
@@ -131,17 +131,17 @@ class _Crowd:
 
 def _crowds(latitude: Floats, longitude: Floats, metres: float, least: float) -> Iterator[_Crowd]:
     """Groups of places around whose squares at least `least` places lie within reach."""
-    reach = _REACH + math.ceil(metres / _BLOCK)
+    reach = REACH + math.ceil(metres / BLOCK)
     for place, own, x, y in _planes(latitude, longitude, metres + SIDE):
-        block = _blocks(y) * _ROW + _blocks(x)
+        block = _blocks(y) * ROW + _blocks(x)
         order = np.argsort(block)
         place, own, x, y, block = place[order], own[order], x[order], y[order], block[order]
         squares, inverse = np.unique(block, return_inverse=True)
-        crowded = _sums(block, np.ones(len(block)), squares, reach) >= least
+        crowded = sums_around(block, np.ones(len(block)), squares, reach) >= least
         asked = own & crowded[inverse]
         if asked.any():
             full = squares[crowded]
-            near = (_sums(full, np.ones(len(full)), squares, reach) > 0)[inverse]
+            near = (sums_around(full, np.ones(len(full)), squares, reach) > 0)[inverse]
             yield _Crowd(place=place[near], x=x[near], y=y[near], block=block[near], asked=asked[near])
 
 
@@ -177,26 +177,26 @@ def _planes(
 
 
 def _blocks(metres: Floats) -> Wholes:
-    return np.floor(metres / _BLOCK).astype(np.int64)
+    return np.floor(metres / BLOCK).astype(np.int64)
 
 
-def _sums(block: Wholes, weight: Floats, at: Wholes, reach: int) -> Floats:
+def sums_around(block: Wholes, weight: Floats, at: Wholes, reach: int) -> Floats:
     """For every block `at`, the weights of all blocks that are at most `reach` rows and columns away."""
     order = np.argsort(block, kind="stable")
     ordered = block[order]
     before = np.concatenate([[0.0], np.cumsum(weight[order])])
     total = np.zeros(len(at))
     for step in range(-reach, reach + 1):
-        middle = at + step * _ROW
+        middle = at + step * ROW
         total += before[np.searchsorted(ordered, middle + reach, "right")]
         total -= before[np.searchsorted(ordered, middle - reach, "left")]
     return total
 
 
-def _covered(x: Floats, y: Floats, metres: float) -> tuple[Wholes, Floats]:
+def covered_ground(x: Floats, y: Floats, metres: float) -> tuple[Wholes, Floats]:
     """The ground within the radius of any point: pieces with their block and area."""
-    lines = math.ceil(_LINES * _BLOCK / metres)
-    apart = _BLOCK / lines
+    lines = math.ceil(_LINES * BLOCK / metres)
+    apart = BLOCK / lines
     reach = math.ceil(metres / apart)
     line = np.floor(y / apart)[:, None] + np.arange(-reach, reach + 1)
     squared = metres**2 - ((line + 0.5) * apart - y[:, None]) ** 2
@@ -215,9 +215,9 @@ def _covered(x: Floats, y: Floats, metres: float) -> tuple[Wholes, Floats]:
     pieces = _blocks(east) - left + 1
     of = np.repeat(np.arange(len(left)), pieces)
     column = left[of] + np.arange(len(of)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
-    length = np.minimum(east[of], (column + 1) * _BLOCK) - np.maximum(west[of], column * _BLOCK)
+    length = np.minimum(east[of], (column + 1) * BLOCK) - np.maximum(west[of], column * BLOCK)
     row = np.floor(line / lines).astype(np.int64)[of]
-    return row * _ROW + column, length * apart
+    return row * ROW + column, length * apart
 
 
 def tight_by_cells(latitude: Floats, longitude: Floats, resolution: int, rings: int) -> Tight | None:
@@ -232,15 +232,15 @@ def tight_by_cells(latitude: Floats, longitude: Floats, resolution: int, rings: 
     fewest = 5 * around * (around + 1) // 2 + 1
     least = (1 - LEAST_ROOM) * fewest * full / (3 * rings * (rings + 1) + 1)
     reach = _STRETCHED * ((around + 1) * _width(h3, coarse) + (rings + 1) * _width(h3, resolution))
-    beyond = max(reach - _REACH * _BLOCK, 0)
+    beyond = max(reach - REACH * BLOCK, 0)
     for crowd in _crowds(latitude, longitude, beyond, least):
         listed = _cells(h3, latitude[crowd.place], longitude[crowd.place], resolution)
         targets = {cell for own in np.unique(listed).tolist() for cell in h3.grid_disk(own, rings)}
         parents, counts = np.unique(
-            _parent(np.fromiter(targets, np.uint64, len(targets)), coarse), return_counts=True
+            parent_cells(np.fromiter(targets, np.uint64, len(targets)), coarse), return_counts=True
         )
         covered = dict(zip(parents.tolist(), counts.tolist(), strict=True))
-        middles, first = np.unique(_parent(listed[crowd.asked], coarse), return_index=True)
+        middles, first = np.unique(parent_cells(listed[crowd.asked], coarse), return_index=True)
         places = dict(zip(middles.tolist(), crowd.place[crowd.asked][first].tolist(), strict=True))
         # Where nine tenths of the cells around a place are covered, so are nine tenths of a coarse one.
         tight = parents[counts > (1 - LEAST_ROOM) * full].tolist()
@@ -268,7 +268,7 @@ def _width(h3: Any, resolution: int) -> float:
     return math.sqrt(2 / math.sqrt(3) * h3.average_hexagon_area(resolution, unit="m^2"))
 
 
-def _parent(cells: NDArray[np.uint64], resolution: int) -> NDArray[np.uint64]:
+def parent_cells(cells: NDArray[np.uint64], resolution: int) -> NDArray[np.uint64]:
     """The coarser cells that these belong to, by the bits of their numbers."""
     unused = (1 << 3 * (15 - resolution)) - 1
     return cells & np.uint64(~(15 << 52) & 2**64 - 1) | np.uint64(resolution << 52 | unused)

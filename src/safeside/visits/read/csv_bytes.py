@@ -109,6 +109,7 @@ def inspect_text(
     feed: Callable[[bytes], object] | None = None,
     progress: Progress,
     quotes: bool = True,
+    chunk_bytes: int = CHUNK,
 ) -> TextFile:
     """Read a CSV file's bytes once; `feed` is given each chunk, so that a fingerprint costs no second
     reading. Without `quotes`, a quote is a letter like any other.
@@ -123,7 +124,7 @@ def inspect_text(
         stream.seek(len(mark))
         if feed is not None and mark:
             feed(mark)
-        while not refused and (chunk := stream.read(CHUNK)):
+        while not refused and (chunk := stream.read(chunk_bytes)):
             if feed is not None:
                 feed(chunk)
             _decode(decoder, chunk, tally)

@@ -69,12 +69,12 @@ def row_groups(path: Path) -> list[int]:
     return []
 
 
-def _footer(path: Path) -> _Compact:
+def _footer(path: Path) -> CompactReader:
     with path.open("rb") as stream:
         stream.seek(-_END, 2)
         length = int.from_bytes(stream.read(4), "little")
         stream.seek(-_END - length, 2)
-        return _Compact(stream.read(length))
+        return CompactReader(stream.read(length))
 
 
 def _columns(path: Path) -> list[_Column]:
@@ -95,12 +95,12 @@ def _outermost(columns: list[_Column]) -> Iterator[_Column]:
         inside += column.children - bool(inside)
 
 
-class _Compact:
+class CompactReader:
     """A reader of Thrift's compact protocol, as far as the footer needs it."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
-        self._at = 0
+        self.position = 0
 
     def fields(self) -> Iterator[tuple[int, int]]:
         """The number and the type of each field; its value is for the caller to read."""
@@ -168,10 +168,10 @@ class _Compact:
         return self._take(1)[0]
 
     def _take(self, length: int) -> bytes:
-        taken = self._data[self._at : self._at + length]
+        taken = self._data[self.position : self.position + length]
         if len(taken) < length:
             raise EOFError
-        self._at += length
+        self.position += length
         return taken
 
     def _whole(self) -> int:
