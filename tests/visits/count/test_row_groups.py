@@ -111,15 +111,45 @@ def test_only_files_that_hold_something_of_the_window_are_read(tmp_path: Path) -
     assert kept(tmp_path / "visits-*.parquet", DAY, tmp_path / "notes") == 50
 
 
-def test_times_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, looked, real = tmp_path / "visits.parquet", [], ranges.look
+def measured(path: Path, window: Window, notes: Path, key: bytes = KEY) -> int:
+    """In how many queries row groups were measured for a question."""
+    said: list[str] = []
+    given = {"max_places_per_person": 5, "key": key, "remember": notes}
+    count_visits(path, places(), window, progress=lambda _, what: said.append(what), **given)
+    passes = [what for what, before in zip(said, [None, *said], strict=False) if what != before]
+    return passes.count("Measuring row groups")
+
+
+def test_times_are_read_once(tmp_path: Path) -> None:
+    path, notes = tmp_path / "visits.parquet", tmp_path / "notes"
     log().write_parquet(path, row_group_size=10)
-    monkeypatch.setattr(ranges, "look", lambda *given: looked.append(1) or real(*given))
-    for window in (DAY, DAY, NOON, NOT_YET):
-        outcome(path, window, tmp_path / "notes")
-    assert len(looked) == 1
-    outcome(path, DAY, tmp_path / "notes", OTHER)
-    assert len(looked) == 2
+    assert measured(path, DAY, notes)
+    for window in (DAY, NOON, NOT_YET):
+        assert not measured(path, window, notes)
+    assert measured(path, DAY, notes, OTHER)
+
+
+def test_a_file_in_no_order_is_sampled_and_not_measured(tmp_path: Path) -> None:
+    """Every row group spans the window, so that nothing would be skipped; nor is it sampled again."""
+    path, notes = tmp_path / "visits.parquet", tmp_path / "notes"
+    log(each=40).sample(fraction=1, shuffle=True, seed=7).write_parquet(path, row_group_size=40)
+    opened = open_paths(path, VisitFormat(), key=KEY, progress=quiet)
+    source = open_visits(path, opened, VisitFormat())
+    groups = ranges.measure(source, path, DAY, None, quiet)
+    assert (len(groups), sum(group.measured for group in groups)) == (20, 4)
+    assert measured(path, DAY, notes)
+    assert not measured(path, DAY, notes)
+    assert outcome(path, DAY, notes) == outcome(path, DAY)
+
+
+def test_a_sampled_file_is_measured_for_a_window_that_it_may_help(tmp_path: Path) -> None:
+    """The first window holds all of it, the second a day: a sample is no measurement of the rest."""
+    path, notes = tmp_path / "visits.parquet", tmp_path / "notes"
+    log().write_parquet(path, row_group_size=10)
+    ever = Window.parse("2024-01-01/2024-12-31", "UTC")
+    assert kept(path, ever, notes) == 200
+    assert kept(path, DAY, notes) <= 30
+    assert outcome(path, DAY, notes) == outcome(path, DAY)
 
 
 def test_a_file_that_changed_is_looked_at_again(tmp_path: Path) -> None:

@@ -1,14 +1,16 @@
-"""Row groups that hold nothing of a window: looked at once, and not again while the file stays the same.
+"""Row groups of Parquet files that hold nothing of a window: measured once, then skipped.
 
-Logs are written in the order of time, so a day is in few row groups of a Parquet file. Which ones, the file's
-own statistics would say, and they may be wrong; then people would be missing. So the times of all rows are
-read once. Of each row group is noted the first start and the last end, if all its times are plausible and
-nothing is doubtful wherever it lies; otherwise the group is always read.
+Logs are written in the order of time, so a day is in few row groups. The file's own statistics would say in
+which; but they may be wrong, and then people would be missing. So the times of the rows themselves are read
+once: for each row group the first start and the last end, if all its times are plausible and no row of it is
+doubtful whatever its time; otherwise the group is always read. In a file that is not sorted by time every row
+group spans every window: a few of them are measured first, and if each may hold part of the window the others
+are left unmeasured.
 
-The notes belong to the bytes: they are kept under a keyed digest of the whole file, which a publication takes
-anyway, and encrypted and authenticated by a key that only the ledger has. Whoever can write where they are
-kept can take them away, and cannot change them; whoever reads them learns nothing. Declarations that decide
-what is doubtful are part of the digest, and so is the version of this rule.
+Measurements belong to the bytes of a file: they are kept under a keyed digest of it, which a publication
+computes anyway, and encrypted and authenticated by a key that only the ledger has. Whoever can write to the
+cache can delete measurements but not change them. The declarations that decide what is doubtful are part of
+the digest.
 """
 
 from __future__ import annotations
@@ -17,9 +19,11 @@ import hashlib
 import json
 import os
 import secrets
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import accumulate
 from pathlib import Path
 from typing import Final
 
@@ -36,24 +40,27 @@ from safeside.visits.read.source import Source
 from safeside.visits.times.clocks import AFTER_1970, Stamps
 from safeside.visits.times.window import LATEST, Window
 
-_VERSION: Final = "row groups 1"
+_VERSION: Final = "row groups 2"
 _NONCE: Final = 12
 _AT_ONCE: Final = 16
+_SAMPLED: Final = 4
 _MOST_RUNS: Final = 16
 """More pieces of one file than that take longer than reading all of it."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MEASURING: Final = "Measuring row groups"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Group:
+class RowGroup:
     """A row group: its rows, and the first start and last end in microseconds, None if it is always read."""
 
     rows: int
-    first: int | None
-    last: int | None
+    first: int | None = None
+    last: int | None = None
+    measured: bool = False
 
     def may_hold(self, window: Window) -> bool:
-        """Whether a row of it may touch the window, or has to be looked at anyway."""
+        """Whether a row of it may touch the window, or has to be read anyway."""
         if self.first is None or self.last is None:
             return True
         begins, ends = ((at - _EPOCH) // timedelta(microseconds=1) for at in (window.start, window.end))
@@ -62,7 +69,7 @@ class Group:
 
 
 def skip_row_groups(source: Source, window: Window, key: bytes, folder: Path, progress: Progress) -> Source:
-    """The same visits without the row groups that surely hold nothing of the window and nothing doubtful."""
+    """The same visits without row groups that certainly hold nothing of the window and nothing doubtful."""
     if not _applies(source):
         return source
     opened = source.opened
@@ -70,9 +77,9 @@ def skip_row_groups(source: Source, window: Window, key: bytes, folder: Path, pr
     kept: list[tuple[Path, tuple[int, int] | None]] = []
     for path, digest in zip(opened.paths, opened.digests, strict=True):
         notes = _Notes(folder, key, digest, source)
-        groups = notes.read()
-        if groups is None:
-            groups = look(source, path, progress)
+        known = notes.read()
+        groups = measure(source, path, window, known, progress)
+        if groups != known:
             notes.write(groups)
         kept += [(path, run) for run in runs(groups, window)]
     if kept == [(path, None) for path in opened.paths]:
@@ -81,7 +88,7 @@ def skip_row_groups(source: Source, window: Window, key: bytes, folder: Path, pr
 
 
 def _applies(source: Source) -> bool:
-    """Stays in Parquet files, by zoned times, of which nothing but the times says whether they count."""
+    """Stays with zoned times in Parquet files, where only the times decide which rows count."""
     return (
         source.opened is not None
         and not source.opened.text
@@ -93,8 +100,8 @@ def _applies(source: Source) -> bool:
     )
 
 
-def runs(groups: list[Group], window: Window) -> list[tuple[int, int] | None]:
-    """Which rows to read, as first row and number; [None] for all of them, where little would be gained."""
+def runs(groups: list[RowGroup], window: Window) -> list[tuple[int, int] | None]:
+    """Which rows to read, as first row and number; [None] for all of them, where little would be saved."""
     found: list[tuple[int, int]] = []
     at = 0
     for group in groups:
@@ -109,39 +116,70 @@ def runs(groups: list[Group], window: Window) -> list[tuple[int, int] | None]:
     return list(found)
 
 
-def look(source: Source, path: Path, progress: Progress) -> list[Group]:
-    """Read the times of a file, row group by row group, in the pieces in which they will be read."""
+def measure(
+    source: Source, path: Path, window: Window, known: list[RowGroup] | None, progress: Progress
+) -> list[RowGroup]:
+    """The row groups of a file, measured as far as that may help with the window."""
+    groups = [RowGroup(rows=rows) for rows in row_groups(path)] if known is None else known
+    if known is None:
+        few = {round(part * (len(groups) - 1) / (_SAMPLED - 1)) for part in range(_SAMPLED)}
+        groups = [
+            group if answer is None else _range(answer)
+            for group, answer in zip(groups, _ask(source, path, groups, few, progress), strict=True)
+        ]
+    useless = all(group.may_hold(window) for group in groups)
+    if useless or all(group.measured for group in groups):
+        return groups
+    return _measure_all(source, path, groups, progress)
+
+
+def _measure_all(source: Source, path: Path, groups: list[RowGroup], progress: Progress) -> list[RowGroup]:
+    """All row groups, in the pieces in which they will be read, if together they are the whole file."""
+    answers = [each for each in _ask(source, path, groups, range(len(groups)), progress) if each is not None]
+    (whole,) = collect([source.file(path).select(*_sums())], progress, _MEASURING)
+    if not pl.concat(answers).select(pl.col("rows", "starts", "ends").sum()).equals(whole):
+        # The footer's numbers of rows are wrong: always read everything.
+        return [RowGroup(rows=int(whole["rows"].item()), measured=True)]
+    return [_range(each) for each in answers]
+
+
+def _ask(
+    source: Source, path: Path, groups: list[RowGroup], chosen: Collection[int], progress: Progress
+) -> list[pl.DataFrame | None]:
+    """Of each chosen row group the rows, sums, first start and last end, and whether all are fine."""
     frame = source.file(path)
-    start, end = (nw.col(role).dt.timestamp("us") for role in ("start", "end"))
-    clock = source.clocks["start"]
-    plain = clock.since(nw.col("start"), AFTER_1970) & clock.before(nw.col("start"), LATEST)
+    clock, start, end = source.clocks["start"], nw.col("start"), nw.col("end")
+    plain = clock.since(start, AFTER_1970) & clock.before(start, LATEST)
     doubt = doubtful(row_checks(source, None, None)).fill_null(value=True)
-    fine = (plain & (nw.col("end") >= nw.col("start"))).fill_null(value=False) & ~doubt
-    sums = (nw.len().alias("rows"), start.sum().alias("starts"), end.sum().alias("ends"))
-    asked = (*sums, start.min().alias("first"), end.max().alias("last"), fine.all().alias("fine"))
+    fine = (plain & (end >= start)).fill_null(value=False) & ~doubt
+    first, last = (column.dt.timestamp("us") for column in (start, end))
+    asked = (*_sums(), first.min().alias("first"), last.max().alias("last"), fine.all().alias("fine"))
+    begins = [0, *accumulate(group.rows for group in groups)]
+    wanted = sorted(chosen) if groups else []
+    queries = [
+        nw.from_native(frame.to_native().slice(begins[number], groups[number].rows)).select(*asked)
+        for number in wanted
+    ]
     answers: list[pl.DataFrame] = []
-    at = 0
-    queries = []
-    for rows in row_groups(path):
-        queries.append(nw.from_native(frame.to_native().slice(at, rows)).select(*asked))
-        at += rows
     for begin in range(0, len(queries), _AT_ONCE):
-        answers += collect(queries[begin : begin + _AT_ONCE], progress, "Looking at the times once")
-    (whole,) = collect([frame.select(*sums)], progress, "Looking at the times once")
-    if not answers or not pl.concat(answers).select(pl.col("rows", "starts", "ends").sum()).equals(whole):
-        # Pieces that are not the whole: a footer that lies. Read everything, always.
-        return [Group(rows=int(whole["rows"].item()), first=None, last=None)]
-    return [_group(each) for each in answers]
+        answers += collect(queries[begin : begin + _AT_ONCE], progress, _MEASURING)
+    found = dict(zip(wanted, answers, strict=True))
+    return [found.get(number) for number in range(len(groups))]
 
 
-def _group(answer: pl.DataFrame) -> Group:
+def _sums() -> tuple[nw.Expr, ...]:
+    start, end = (nw.col(role).dt.timestamp("us") for role in ("start", "end"))
+    return nw.len().alias("rows"), start.sum().alias("starts"), end.sum().alias("ends")
+
+
+def _range(answer: pl.DataFrame) -> RowGroup:
     rows, first, last, fine = (answer[name].item() for name in ("rows", "first", "last", "fine"))
     sure = bool(fine) and first is not None and last is not None
-    return Group(rows=rows, first=first if sure else None, last=last if sure else None)
+    return RowGroup(rows=rows, first=first if sure else None, last=last if sure else None, measured=True)
 
 
 class _Notes:
-    """Where the notes of one file are kept: under a name, and by a key, that follow from the ledger's."""
+    """The measurements of one file in the cache, under a name and a key derived from the ledger's key."""
 
     def __init__(self, folder: Path, key: bytes, digest: bytes, source: Source) -> None:
         columns = {role: source.roles.columns[role] for role in ("start", "end")}
@@ -150,9 +188,9 @@ class _Notes:
         name = hashlib.blake2b(self._bound, key=short_key(key), digest_size=16, person=b"ranges: name")
         self._path = folder / f"{name.hexdigest()}.ranges"
 
-    def read(self) -> list[Group] | None:
-        """What is known; None where nothing is, or somebody changed it."""
-        from cryptography.exceptions import InvalidTag  # for which counting has no other use
+    def read(self) -> list[RowGroup] | None:
+        """The row groups; None where nothing is kept, or it was changed."""
+        from cryptography.exceptions import InvalidTag  # only loaded here
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
         try:
@@ -160,13 +198,16 @@ class _Notes:
             plain = AESGCM(self._key).decrypt(data[:_NONCE], data[_NONCE:], self._bound)
         except (OSError, InvalidTag, ValueError):
             return None
-        return [Group(rows=rows, first=first, last=last) for rows, first, last in json.loads(plain)]
+        return [
+            RowGroup(rows=rows, first=first, last=last, measured=measured)
+            for rows, first, last, measured in json.loads(plain)
+        ]
 
-    def write(self, groups: list[Group]) -> None:
-        """Keep it; where that cannot be, the next question looks again."""
+    def write(self, groups: list[RowGroup]) -> None:
+        """Keep them; where that fails, the next question measures again."""
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-        plain = json.dumps([(each.rows, each.first, each.last) for each in groups]).encode()
+        plain = json.dumps([(each.rows, each.first, each.last, each.measured) for each in groups]).encode()
         nonce = secrets.token_bytes(_NONCE)
         data = nonce + AESGCM(self._key).encrypt(nonce, plain, self._bound)
         part = self._path.with_suffix(f".{secrets.token_hex(8)}")
@@ -181,7 +222,7 @@ class _Notes:
 
 
 def default_cache() -> Path | None:
-    """Where notes are kept unless said otherwise: the user's own cache; None for a user without a home."""
+    """The user's cache folder for measurements; None for a user without a home."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or "")
     if not cache.is_absolute():
         try:
