@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from safeside.cli.plan import draw
 from safeside.decisions import (
     decide,
     decide_sparse,
@@ -22,6 +21,7 @@ from safeside.decisions import (
     sanitizer,
 )
 from safeside.decisions import smallest_epsilon as smallest
+from safeside.decisions.plan_picture import draw
 from safeside.errors import BadCounts, BadNumber, BadQuestion, CannotWrite, MissingExtra, SafesideError
 from safeside.mechanisms import SparseVector
 from safeside.privacy.guarantee import Direction

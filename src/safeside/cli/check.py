@@ -70,15 +70,15 @@ def _show(report: Report) -> None:
     about = [] if report.rows is None else [amount(report.rows, "row", "rows")]
     about += [] if report.people is None else [amount(report.people, "person", "people")]
     files = amount(report.files, "file", "files")
-    out.print(f"Looked at {files}{': ' if about else ''}{', '.join(about)}.", markup=False)
+    out.print(f"Looked at {files}{': ' if about else ''}{', '.join(about)}.")
     for title, findings in (("Wrong", report.errors), ("Note", report.notes)):
         for finding in findings:
-            out.print(f"{title}: {as_typed(finding.sentence())}", markup=False)
-            out.print(f"  What to do: {as_typed(finding.do)}", markup=False)
+            out.print(f"{title}: {as_typed(finding.sentence())}")
+            out.print(f"  What to do: {as_typed(finding.do)}")
     for line in () if report.left_out is None else visit.examples(report.left_out):
-        out.print(line, markup=False)
+        out.print(line)
     for sentence in filter(None, (report.reading, *report.exclusions)):
-        out.print(sentence, markup=False)
+        out.print(sentence)
     if report.fine:
         out.print("Nothing here stops a count.")
     else:

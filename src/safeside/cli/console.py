@@ -51,7 +51,7 @@ BAD_INPUT: Final = 2
 VIOLATION: Final = 1
 INTERRUPTED: Final = 128 + signal.SIGINT
 TERMINATED: Final = 128 + signal.SIGTERM
-NOBODY_LISTENS: Final = 128 + signal.SIGPIPE
+CLOSED_PIPE: Final = 128 + signal.SIGPIPE
 _SHOW_AFTER_SECONDS: Final = 1.0
 _PAINTS: Final = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """What JSON lets stand as it is and a terminal obeys, or no terminal takes."""
@@ -130,7 +130,7 @@ def _new_bar() -> Bar:
     # Loaded where it is shown: most commands are done before.
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn()
+    columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
     bar = Progress(*columns, console=err, transient=True)
     bar.add_task("", total=None)
     return bar
@@ -165,42 +165,44 @@ def terminable() -> Iterator[None]:
 
 
 class _Pipe(io.FileIO):
-    """A pipe whose reader may leave, as `head` does: that ends the command, quietly, and is no error."""
+    """A pipe that its reader may close, as `head` does: that ends the command, quietly, and is no error."""
 
-    leave: bool
+    ends_command: bool
 
     def write(self, data: Any, /) -> int:
         try:
             return super().write(data)
         except BrokenPipeError:
-            if self.leave:
-                self.leave = False
-                raise SystemExit(NOBODY_LISTENS) from None
+            if self.ends_command:
+                self.ends_command = False
+                raise SystemExit(CLOSED_PIPE) from None
             return memoryview(data).nbytes
 
 
 @contextmanager
-def minding_pipes() -> Iterator[None]:
-    """Once nobody reads what is said, stop as other programs do; on standard error, go on unheard."""
-    for name, leave in (("stdout", True), ("stderr", False)):
+def end_on_closed_pipe() -> Iterator[None]:
+    """Once standard output is closed, stop as other programs do; without standard error, go on."""
+    for name, ends_command in (("stdout", True), ("stderr", False)):
         usual = getattr(sys, name)
         if usual is not None and stat.S_ISFIFO(os.fstat(usual.fileno()).st_mode):
             pipe = _Pipe(usual.fileno(), "w", closefd=False)
-            pipe.leave = leave
+            pipe.ends_command = ends_command
             buffer = io.BufferedWriter(pipe)
             setattr(
-                sys, name, io.TextIOWrapper(buffer, usual.encoding, usual.errors, line_buffering=not leave)
+                sys,
+                name,
+                io.TextIOWrapper(buffer, usual.encoding, usual.errors, line_buffering=not ends_command),
             )
     try:
         yield
     finally:
-        carry_on()
+        ignore_closed_pipe()
         if sys.stdout is not None:
             sys.stdout.flush()
 
 
-def carry_on() -> None:
-    """From here on finish what was begun, whether or not anybody still reads what is said."""
+def ignore_closed_pipe() -> None:
+    """From here on finish what was begun, whether or not anybody still reads the output."""
     raw = getattr(getattr(sys.stdout, "buffer", None), "raw", None)
     if isinstance(raw, _Pipe):
-        raw.leave = False
+        raw.ends_command = False

@@ -62,7 +62,7 @@ def command(
     )
     _write(path, config.to_toml())
     out.print(f"Wrote {path}. Next:")
-    out.print("  safeside key create", highlight=False)
+    out.print("  safeside key create")
     out.print(
         "  safeside ledger create --epsilon E    (the budget: all that will ever be spent)", markup=False
     )

@@ -75,6 +75,6 @@ def _place(path: str | None) -> Path:
 
 def _say(place: Path, public: PublicKey, done: str) -> None:
     out.print(f"{done} key {public.id}.")
-    out.print(f"  {place}: private; keep it to yourself", markup=False)
-    out.print(f"  {public_path(place)}: public; give it to readers", markup=False)
-    out.print(f"  {keyring_path(place)}: every public key so far, for older releases", markup=False)
+    out.print(f"  {place}: private; keep it to yourself")
+    out.print(f"  {public_path(place)}: public; give it to readers")
+    out.print(f"  {keyring_path(place)}: every public key so far, for older releases")

@@ -79,11 +79,11 @@ def create(
         )
         shown = book.show(name)
         out.print(line(f"Made the dataset {name} in {book.where}."))
-    out.print(text.terms(shown.dataset), markup=False)
-    out.print(text.limits(shown.dataset), markup=False)
+    out.print(text.terms(shown.dataset))
+    out.print(text.limits(shown.dataset))
     out.print()
     out.print("What the people in it are promised:")
-    out.print(shown.promise, markup=False)
+    out.print(shown.promise)
 
 
 def show(
@@ -111,9 +111,9 @@ def show(
             }
         )
         return
-    out.print(f"Ledger {identity['ledger']}, {identity['events']:,} events.", markup=False)
+    out.print(f"Ledger {identity['ledger']}, {identity['events']:,} events.")
     if lost:
-        out.print(text.forgotten(lost), markup=False)
+        out.print(text.forgotten(lost))
     if dataset:
         text.print_status(shown[0], places=places)
     else:
@@ -151,12 +151,12 @@ def verify(ledger: Where = None, json: AsJson = False) -> None:
         said = {"intact": not forgotten, "events": number, "head": head.digest, "forgotten": forgotten}
         print_json({**said, "witnesses_lack_from": lacking})
     else:
-        out.print(f"{number:,} events, each follows the one before. Head: {head.digest}", markup=False)
+        out.print(f"{number:,} events, each follows the one before. Head: {head.digest}")
         for path, first in untold.items():
             out.print(line(text.untold(path, first)))
     if forgotten:
         if not json:
-            out.print(text.forgotten(forgotten), markup=False)
+            out.print(text.forgotten(forgotten))
         raise typer.Exit(VIOLATION)
 
 

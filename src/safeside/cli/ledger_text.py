@@ -74,11 +74,11 @@ def print_status(one: Status, *, places: bool) -> None:
     """One dataset in full."""
     if one.forgotten:
         out.print(forgotten(one.forgotten), markup=False, style="bold red")
-    out.print(f"Dataset {line(one.dataset.name)}. {terms(one.dataset)}", markup=False)
-    out.print(limits(one.dataset), markup=False)
+    out.print(f"Dataset {line(one.dataset.name)}. {terms(one.dataset)}")
+    out.print(limits(one.dataset))
     if one.shares_with:
         shared = line(", ".join(one.shares_with))
-        out.print(f"Shares a budget of {amount(one.cap)} with {shared}.", markup=False)
+        out.print(f"Shares a budget of {amount(one.cap)} with {shared}.")
     out.print(_periods(one))
     out.print(
         f"{one.releases:,} published, {one.withdrawn:,} withdrawn and still charged, {one.unfinished:,} paid "
@@ -87,10 +87,10 @@ def print_status(one: Status, *, places: bool) -> None:
     if one.returned:
         out.print(f"Sparse releases returned epsilon {show(one.returned)}, which can be spent again.")
     if one.last is not None:
-        out.print(_more(one), markup=False)
+        out.print(_more(one))
     for sentence in (*one.sentences, one.promise):
         out.print()
-        out.print(sentence, markup=False)
+        out.print(sentence)
     if one.leaks:
         out.print()
         out.print("That a person was not at one of these places then may have become known:")

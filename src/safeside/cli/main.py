@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from safeside import __version__
-from safeside.cli.console import err, fail, minding_pipes, out
+from safeside.cli.console import end_on_closed_pipe, err, fail, out
 from safeside.errors import BadQuestion, SafesideError
 from safeside.untrusted import CONTROL
 
@@ -128,7 +128,7 @@ def main() -> None:
     """Run the command line; 0 done, 1 a check found a violation, 2 bad input or refused."""
     try:
         _require_plain(sys.argv[1:])
-        with minding_pipes():
+        with end_on_closed_pipe():
             build()()
     except SafesideError as error:
         sys.exit(fail(error, as_json="--json" in sys.argv))

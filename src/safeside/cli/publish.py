@@ -17,9 +17,9 @@ from safeside.cli.console import (
     TERMINATED,
     Spinner,
     Terminated,
-    carry_on,
     confirm,
     err,
+    ignore_closed_pipe,
     interactive,
     line,
     out,
@@ -170,7 +170,7 @@ def publish(
             confirm("It was answered before. Pay for another answer?", yes)
             publication = replace(publication, again=True)
         confirm("Publish?", yes)
-        carry_on()
+        ignore_closed_pipe()
         try:
             with terminable(), spinner() as progress:
                 release = publication.run(progress, confirm=_left_out(progress, yes))
@@ -178,7 +178,7 @@ def publish(
         except (KeyboardInterrupt, Terminated) as stopped:
             ended = isinstance(stopped, Terminated)
             word = "Ended by a signal" if ended else "Interrupted"
-            err.print(f"{word}. {publication.stopped()}", markup=False)
+            err.print(f"{word}. {publication.stopped()}")
             raise typer.Exit(TERMINATED if ended else INTERRUPTED) from None
     if as_json:
         print_json(_as_json(release, left))
@@ -230,7 +230,7 @@ def simulate(
 
 
 def _warn(text: str) -> None:
-    err.print(f"\nMind: {as_typed(text)}", markup=False)
+    err.print(f"\nMind: {as_typed(text)}")
 
 
 def _left_out(progress: Spinner, yes: bool) -> Confirm:
@@ -239,7 +239,7 @@ def _left_out(progress: Spinner, yes: bool) -> Confirm:
     def confirm(found: LeftOut) -> bool:
         progress.pause()
         for said in (f"Mind: {found.sentence()}.", *visit.examples(found)):
-            err.print(said, markup=False)
+            err.print(said)
         if yes or found.resembling or not found.too_many or not interactive():
             return False
         return typer.confirm("Are these homes and other places that are not asked about?", err=True)
@@ -248,6 +248,6 @@ def _left_out(progress: Spinner, yes: bool) -> Confirm:
 
 
 def _published(release: Release, what: str) -> None:
-    out.print(f"\n{release.summary()}", markup=False)
+    out.print(f"\n{release.summary()}")
     out.print(line(f"{release.directory}: {what}"))
     out.print(line(f"Map: {release.map}"))

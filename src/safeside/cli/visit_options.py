@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Final
 
 import typer
@@ -13,105 +14,67 @@ from safeside.visits import Expected, LeftOut, StayRule, VisitFormat
 
 PANEL: Final = "The visits"
 
+_option = partial(typer.Option, rich_help_panel=PANEL)
+
 Visits = Annotated[
     list[str], typer.Argument(metavar="VISITS...", help="CSV or Parquet: paths, a glob or a directory.")
 ]
-Columns = Annotated[str | None, typer.Option(help="person=patient_id,time=seen_at", rich_help_panel=PANEL)]
-Timezone = Annotated[
-    str | None, typer.Option(help="Of the visits and of --when; never guessed.", rich_help_panel=PANEL)
-]
-TimeFormat = Annotated[
-    str | None, typer.Option(help="How times are written, where not in ISO 8601.", rich_help_panel=PANEL)
-]
-Hold = Annotated[
-    str | None, typer.Option(help="How long a sighting holds: 15min, 2h.", rich_help_panel=PANEL)
-]
-Radius = Annotated[
-    float | None, typer.Option(help="Coordinates: metres around a place.", rich_help_panel=PANEL)
-]
-H3 = Annotated[
-    int | None, typer.Option(help="Coordinates: H3 cells of this resolution.", rich_help_panel=PANEL)
-]
+Columns = Annotated[str | None, _option(help="person=patient_id,time=seen_at")]
+Timezone = Annotated[str | None, _option(help="Of the visits and of --when; never guessed.")]
+TimeFormat = Annotated[str | None, _option(help="How times are written, where not in ISO 8601.")]
+Hold = Annotated[str | None, _option(help="How long a sighting holds: 15min, 2h.")]
+Radius = Annotated[float | None, _option(help="Coordinates: metres around a place.")]
+H3 = Annotated[int | None, _option(help="Coordinates: H3 cells of this resolution.")]
 StayMinutes = Annotated[
     int | None,
-    typer.Option(
-        "--stays-at-least",
+    _option(
         metavar="MINUTES",
         help="Coordinates: only detected stays of so many minutes count, and every answer says so.",
-        rich_help_panel=PANEL,
     ),
 ]
 LongestGap = Annotated[
-    str | None,
-    typer.Option(
-        help="With --stays-at-least: a longer silence ends a stay: 30min, 2h.", rich_help_panel=PANEL
-    ),
+    str | None, _option(help="With --stays-at-least: a longer silence ends a stay: 30min, 2h.")
 ]
-Separator = Annotated[
-    str, typer.Option(help="Of the fields in CSV files: one character, or tab.", rich_help_panel=PANEL)
-]
+Separator = Annotated[str, _option(help="Of the fields in CSV files: one character, or tab.")]
 NoQuotes = Annotated[
     bool,
-    typer.Option(
-        "--no-quotes",
-        help="No field of the CSV files is written in quotes: a quote is a letter like any other.",
-        rich_help_panel=PANEL,
-    ),
+    _option("--no-quotes", help="No field of the CSV files is written in quotes: a quote is a letter."),
 ]
 ExcludeUnknown = Annotated[
     bool,
-    typer.Option(
-        "--exclude-unknown-places",
-        help="Leave out visits to places that are not listed, and say so.",
-        rich_help_panel=PANEL,
-    ),
+    _option("--exclude-unknown-places", help="Leave out visits to places that are not listed, and say so."),
 ]
 TrustIds = Annotated[
     bool,
-    typer.Option(
-        "--trust-ids",
-        help="Identifiers that look rounded, shortened or missing (-1, unknown) are right.",
-        rich_help_panel=PANEL,
+    _option(
+        "--trust-ids", help="Identifiers that look rounded, shortened or missing (-1, unknown) are right."
     ),
 ]
 TrustTimes = Annotated[
-    bool,
-    typer.Option(
-        "--trust-times", help="Times in 1970, before 1900 or after 2199 are right.", rich_help_panel=PANEL
-    ),
+    bool, _option("--trust-times", help="Times in 1970, before 1900 or after 2199 are right.")
 ]
 TrustPlaces = Annotated[
     bool,
-    typer.Option(
+    _option(
         "--trust-places",
         help="Places spelt almost like a listed one are others; with --exclude-unknown-places.",
-        rich_help_panel=PANEL,
     ),
 ]
 TrustCoordinates = Annotated[
-    bool,
-    typer.Option(
-        "--trust-coordinates",
-        help="Coordinates that look unknown or exchanged are right.",
-        rich_help_panel=PANEL,
-    ),
+    bool, _option("--trust-coordinates", help="Coordinates that look unknown or exchanged are right.")
 ]
-ExpectFiles = Annotated[int | None, typer.Option(help="Declared number of files.", rich_help_panel=PANEL)]
-ExpectRows = Annotated[int | None, typer.Option(help="Declared number of rows.", rich_help_panel=PANEL)]
-ExpectPeople = Annotated[int | None, typer.Option(help="Declared number of people.", rich_help_panel=PANEL)]
+ExpectFiles = Annotated[int | None, _option(help="Declared number of files.")]
+ExpectRows = Annotated[int | None, _option(help="Declared number of rows.")]
+ExpectPeople = Annotated[int | None, _option(help="Declared number of people.")]
 Covers = Annotated[
     str | None,
-    typer.Option(
-        help="What the export covers: A/B, or how files are named: 'visits-%Y-%m-%d.csv'. Not published.",
-        rich_help_panel=PANEL,
+    _option(
+        help="What the export covers: A/B, or how files are named: 'visits-%Y-%m-%d.csv'. Not published."
     ),
 ]
 ExpectUnlisted = Annotated[
     str | None,
-    typer.Option(
-        help="How much of the rows may be left out by --exclude-unknown-places: 60%. Not published.",
-        rich_help_panel=PANEL,
-    ),
+    _option(help="How much of the rows may be left out by --exclude-unknown-places: 60%. Not published."),
 ]
 
 
