@@ -65,6 +65,19 @@ def test_json_stays_json_and_paints_nothing(capsys: pytest.CaptureFixture[str]) 
     assert not set("\x1b\x9b\u202e\x07") & set(said)
 
 
+def test_progress_appears_after_a_while_and_shows_names_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = io.StringIO()
+    terminal = console.Terminal(file=screen, force_terminal=True, width=100)
+    monkeypatch.setattr(console, "err", terminal)
+    with console.spinner() as progress:
+        progress(0.5, "early")
+    assert screen.getvalue() == ""
+    monkeypatch.setattr(console, "_SHOW_AFTER_SECONDS", -1)
+    with console.spinner() as progress:
+        progress(0.5, "[bold]visits[/x].csv")
+    assert "[bold]visits[/x].csv" in screen.getvalue()
+
+
 def run(*arguments: str, home: Path) -> subprocess.CompletedProcess[str]:
     """The command itself, as a shell starts it."""
     program = "from safeside.cli.main import main; main()"

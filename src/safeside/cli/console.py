@@ -130,7 +130,7 @@ def _new_bar() -> Bar:
     # Loaded where it is shown: most commands are done before.
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
+    columns = TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn()
     bar = Progress(*columns, console=err, transient=True)
     bar.add_task("", total=None)
     return bar
