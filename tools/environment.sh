@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes .venv and installs the pinned packages of one lock file, then the package and the studies beside it.
-# usage: tools/environment.sh PYTHON core|dev
+# usage: tools/environment.sh PYTHON core|quick|dev
 set -eu
 python=$1
 lock=$2
