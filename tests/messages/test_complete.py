@@ -30,6 +30,8 @@ _FEW, _MANY = 8, 20
 HARD_TO_REACH = {
     "A claim is wrong.": "a study that meets it has found that the mechanism is broken",
     "Report it: the mechanism or one of the counts is.": "the same",
+    "A school was wrongly certified.": "the same",
+    "Report it: the mechanism is wrong.": "the same",
 }
 NAMES = ("audit", "decisions", "mechanisms", "noise", "privacy", "visits")
 ROOMS = [

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from safeside.errors import BadFile, BadNumber, BadQuestion, CannotWrite, MissingExtra
-from safeside_studies import city
+from safeside_studies import city, county
 from safeside_studies.figure_style import page, save
 from safeside_studies.movements import read_city
 from safeside_studies.peopleflow import read_peopleflow
@@ -139,3 +139,15 @@ def test_peopleflow_files(tmp_path: Path, text: str | None, what: str, do: str) 
         read_peopleflow(tmp_path)
     assert caught.value.what == what.format(tmp_path)
     assert caught.value.do == do
+
+
+def test_a_county_that_is_too_large_or_there_already(tmp_path: Path) -> None:
+    with pytest.raises(BadQuestion) as caught:
+        county.county(100_001)
+    assert caught.value.what == "A county has at most 100,000 schools."
+    assert caught.value.do == "Ask for fewer."
+    county.generate(tmp_path, schools=2)
+    with pytest.raises(CannotWrite) as overwriting:
+        county.generate(tmp_path, schools=2)
+    assert overwriting.value.what == f"{tmp_path / 'pupils.csv'} exists already."
+    assert overwriting.value.do == "Choose another directory, or add `overwrite=True` to replace the county."
