@@ -7,7 +7,7 @@ from tests.messages.visits_acts import FIX, ROWS, SEEN, Said, asked, window
 from tests.visits.making import NOON, table
 
 from safeside.errors import BadQuestion, NoRoom
-from safeside.visits import StayRule, VisitFormat
+from safeside.visits import StayRule, VisitFormat, Window
 
 COLUMNS = "person, place, start, end"
 SAID: Said = {
@@ -41,6 +41,12 @@ SAID: Said = {
         BadQuestion,
         "'noon' is not an ISO 8601 time.",
         "Write it as 2024-03-01T18:00+09:00, or 2024-03-01 for a day.",
+    ),
+    "a number for a time": (
+        lambda _: Window.parse(18),  # type: ignore[arg-type]
+        BadQuestion,
+        "A time is given as a int.",
+        "Give text, a datetime, a date, or a pair of the beginning and the end or length.",
     ),
     "too fine": (
         window("2024-03-01T00:00:00.0000001Z"),

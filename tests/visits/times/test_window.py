@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
+from tests.visits.making import DAY, places, table
+from tests.visits.plain import Stay
 
-from safeside.errors import BadQuestion
-from safeside.visits.times.window import Window, parse_duration
+from safeside.errors import BadFile, BadQuestion
+from safeside.visits import Expected, VisitFormat, check_visits, count_visits
+from safeside.visits.times.window import When, Window, parse_duration
 
 
 def test_an_instant() -> None:
@@ -140,3 +144,46 @@ def test_what_is_no_duration(text: str) -> None:
         parse_duration(text, "it")
     with pytest.raises(BadQuestion):
         parse_duration(timedelta(seconds=-1), "it")
+
+
+TOKYO = ZoneInfo("Asia/Tokyo")
+BERLIN = ZoneInfo("Europe/Berlin")
+
+
+@pytest.mark.parametrize(
+    ("given", "text", "zone"),
+    [
+        (datetime(2024, 3, 1, 18, tzinfo=TOKYO), "2024-03-01T18:00+09:00", None),
+        (datetime(2024, 3, 1, 18), "2024-03-01T18:00", "Asia/Tokyo"),
+        (date(2024, 3, 1), "2024-03-01", "Asia/Tokyo"),
+        ((date(2024, 3, 1), date(2024, 3, 8)), "2024-03-01/2024-03-08", "Asia/Tokyo"),
+        ((date(2024, 3, 31), timedelta(days=1)), "2024-03-31/P1D", "Europe/Berlin"),
+        ((datetime(2024, 3, 1, 18, tzinfo=TOKYO), timedelta(hours=2)), "2024-03-01T18:00+09:00/PT2H", None),
+        (("2024-03-01T18:00", timedelta(seconds=90)), "2024-03-01T18:00/PT90S", "Asia/Tokyo"),
+        (datetime(2024, 10, 27, 2, 30, tzinfo=BERLIN), "2024-10-27T02:30+02:00", None),
+        (datetime(2024, 10, 27, 2, 30, tzinfo=BERLIN, fold=1), "2024-10-27T02:30+01:00", None),
+        (Window.parse("2024-03-01", "Asia/Tokyo"), "2024-03-01", "Asia/Tokyo"),
+    ],
+)
+def test_dates_and_times_of_python_are_read_as_their_text(given: When, text: str, zone: str | None) -> None:
+    assert Window.parse(given, zone) == Window.parse(text, zone)
+
+
+def test_what_is_no_time_is_refused() -> None:
+    with pytest.raises(BadQuestion, match="A time is given as a int"):
+        Window.parse(18)  # type: ignore[arg-type]
+    for length in (timedelta(microseconds=1), timedelta(days=-1)):
+        with pytest.raises(BadQuestion, match="is not a length of time"):
+            Window.parse((date(2024, 3, 1), length), "Asia/Tokyo")
+
+
+def test_visits_are_counted_and_covered_by_dates_of_python() -> None:
+    declared, day = VisitFormat(timezone="Asia/Tokyo"), date(2024, 3, 3)
+    visits = table([Stay("ana", "bar", DAY.start, DAY.start + timedelta(hours=1))])
+    week = Expected(covers=(date(2024, 3, 1), timedelta(days=7)))
+    counted = count_visits(visits, places(), day, declared, expected=week)
+    assert counted.window == DAY
+    assert counted.values.sum() == 1
+    assert check_visits(visits, places(), day, declared, expected=week).fine
+    with pytest.raises(BadFile, match="cover"):
+        count_visits(visits, places(), day, declared, expected=Expected(covers=date(2024, 3, 1)))

@@ -46,7 +46,7 @@ from safeside.visits.read.source import (
     reading,
     row_not_found_again,
 )
-from safeside.visits.times.window import Window
+from safeside.visits.times.window import When, Window
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +81,7 @@ class Report:
 def check_visits(
     visits: Any,
     places: Places,
-    window: Window | None = None,
+    window: When | None = None,
     fmt: VisitFormat | None = None,
     *,
     exclude_unknown_places: bool = False,
@@ -96,6 +96,7 @@ def check_visits(
     """
     declared = fmt if fmt is not None else VisitFormat()
     known = expected if expected is not None else Expected()
+    window = None if window is None else Window.parse(window, declared.timezone)
     require_free_ground(places, declared)
     opened = open_paths(visits, declared, key=None, progress=progress)
     if opened is not None and opened.illegible:

@@ -30,7 +30,7 @@ from safeside.visits.read.format import Expected, VisitFormat
 from safeside.visits.read.paths import COVERS
 from safeside.visits.read.roles import TimeForm
 from safeside.visits.read.source import Source
-from safeside.visits.times.window import Window, local_midnight
+from safeside.visits.times.window import Window, local_midnight, written
 from safeside.zones import find_zone
 
 _NEAR: Final = timedelta(days=1)
@@ -118,7 +118,7 @@ def _declarations(source: Source, known: Expected) -> list[tuple[str, tuple[Path
     """What is declared, and of which files; each part must cover a window for all of them to do."""
     paths = () if source.opened is None else source.opened.paths
     if known.covers is not None:
-        return [(known.covers, paths)]
+        return [(written(known.covers), paths)]
     if source.opened is None:
         return []
     beside: dict[Path | None, list[Path]] = {}

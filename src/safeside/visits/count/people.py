@@ -51,7 +51,7 @@ from safeside.visits.read.source import (
     row_not_found_again,
     whole_days,
 )
-from safeside.visits.times.window import Window
+from safeside.visits.times.window import When, Window
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +82,7 @@ class Counts:
 def count_visits(
     visits: Any,
     places: Places,
-    window: Window,
+    window: When,
     fmt: VisitFormat | None = None,
     *,
     max_places_per_person: int | None = None,
@@ -107,6 +107,7 @@ def count_visits(
     """
     declared = fmt if fmt is not None else VisitFormat()
     known = expected if expected is not None else Expected()
+    window = Window.parse(window, declared.timezone)
     limit = limit_of(max_places_per_person, window, places)
     require_free_ground(places, declared)
     opened = open_paths(visits, declared, key=key, progress=progress)

@@ -11,7 +11,7 @@ from typing import Final
 
 from safeside.errors import BadQuestion, NoRoom
 from safeside.names import did_you_mean
-from safeside.visits.times.window import PER_SECOND, in_words, parse_duration
+from safeside.visits.times.window import PER_SECOND, When, in_words, parse_duration
 from safeside.zones import find_zone
 
 _WIDEST_RADIUS: Final = 1_000.0
@@ -174,7 +174,7 @@ class Expected:
     files: int | None = None
     rows: int | None = None
     people: int | None = None
-    covers: str | None = None
+    covers: When | None = None
     """What the input covers: an interval A/B, or how files are named (visits-%Y-%m-%d.csv)."""
     unlisted: str | None = None
     """How much of a window's rows may be at places that are not listed, and so left out: 60%."""

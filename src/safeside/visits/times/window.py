@@ -50,8 +50,15 @@ class Window:
     text: str
 
     @classmethod
-    def parse(cls, text: str, timezone: str | None = None) -> Window:
-        """Read an ISO 8601 instant, an interval `A/B` or `A/P1D`, or one date: that whole local day."""
+    def parse(cls, when: When, timezone: str | None = None) -> Window:
+        """Read an ISO 8601 instant, an interval `A/B` or `A/P1D`, or one date: that whole local day.
+
+        Python's own dates and times are read as the text they are written as; an interval is then a pair of
+        its beginning and its end or length.
+        """
+        if isinstance(when, Window):
+            return when
+        text = written(when)
         zone = None if timezone is None else find_zone(timezone)
         halves = [_usual_date(half.strip()) for half in text.split("/")]
         if len(halves) > 2 or not all(halves):
@@ -78,6 +85,31 @@ class Window:
             )
         text = f"{_show(start, first, zone)}/{_show(end, last, zone)}"
         return cls(start=start, end=end, instant=False, text=text)
+
+
+Moment = str | datetime | date
+When = Moment | tuple[Moment, Moment | timedelta] | Window
+"""An instant, a day, or the beginning of an interval and its end or length."""
+
+
+def written(when: When) -> str:
+    """A moment, a day or an interval as text."""
+    match when:
+        case str():
+            return when
+        case Window():
+            return when.text
+        case date():  # or datetime, which is one
+            return when.isoformat()
+        case (first, timedelta() as length):
+            fine = f".{length.microseconds:06}" if length.microseconds else ""
+            return f"{written(first)}/P{length.days}DT{length.seconds}{fine}S"
+        case (first, last):
+            return f"{written(first)}/{written(last)}"
+    raise BadQuestion(
+        f"A time is given as a {type(when).__name__}.",
+        "Give text, a datetime, a date, or a pair of the beginning and the end or length.",
+    )
 
 
 def parse_duration(value: str | timedelta, name: str) -> timedelta:
