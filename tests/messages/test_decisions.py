@@ -63,7 +63,7 @@ LAW = {z: Fraction(1, 21) for z in range(21)}
             'The declared count 6 is above 5: there "at most 5" is false and must not be said.',
             "Declare a count of at most the threshold; 0 is the usual choice.",
         ),
-        (lambda: plan(at_most=-1, epsilon=1), BadNumber, "at_most is -1.", "of at least 0"),
+        (lambda: plan(at_most=-1, epsilon=1), BadNumber, "`at_most=` is -1.", "of at least 0"),
         (lambda: plan(at_most=1, epsilon=1, alpha=1), BadNumber, "alpha is 1.", "at least 0 and below 1"),
         (lambda: plan(at_most=1, epsilon=1, want_beta=0), BadNumber, "beta is 0.", "above 0 and at most 1"),
         (

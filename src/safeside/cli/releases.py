@@ -89,7 +89,7 @@ def withdraw(
 def purge(
     paths: Annotated[
         list[Path],
-        typer.Argument(metavar="PATH...", help="Data files, and directories releases were made in."),
+        typer.Argument(metavar="PATH", help="Data files, and directories releases were made in."),
     ],
     ledger: options.Ledger = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would go, and stop.")] = False,

@@ -17,7 +17,7 @@ PANEL: Final = "The visits"
 _option = partial(typer.Option, rich_help_panel=PANEL)
 
 Visits = Annotated[
-    list[str], typer.Argument(metavar="VISITS...", help="CSV or Parquet: paths, a glob or a directory.")
+    list[str], typer.Argument(metavar="VISITS", help="CSV or Parquet: paths, a glob or a directory.")
 ]
 Columns = Annotated[str | None, _option(help="person=patient_id,time=seen_at")]
 Timezone = Annotated[str | None, _option(help="Of the visits and of --when; never guessed.")]

@@ -14,6 +14,7 @@ from typing import Any, Final
 from safeside.errors import SafesideError
 
 OPTIONS: Final = {
+    "count": "true-count",
     "files": "expect-files",
     "h3_resolution": "h3",
     "minutes": "stays-at-least",

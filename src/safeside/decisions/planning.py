@@ -137,7 +137,7 @@ def plan(
         >>> print(made.recommended, f"{float(made.rows[0].adp):.3f}", float(made.rows[0].dp))
         adp 0.950 0.0
     """
-    limit, truth = exact.whole(at_most, "at_most"), exact.whole(count, "count")
+    limit, truth = exact.whole(at_most, "`at_most=`"), exact.whole(count, "`count=`")
     if truth > limit:
         raise BadQuestion(
             f'The declared count {truth} is above {limit}: there "at most {limit}" is false and must not be '
@@ -146,7 +146,7 @@ def plan(
         )
     budget, slack = exact.epsilon(epsilon), exact.delta(delta)
     wrong, wanted = exact.alpha(alpha), exact.beta(want_beta)
-    parts = exact.whole(sensitivity, "sensitivity", least=1)
+    parts = exact.whole(sensitivity, "`sensitivity=`", least=1)
     # What no release could draw is not planned.
     require_rate(budget / parts)
     rows = _rows(_spread(limit, truth), limit, budget / parts, slack / parts, wrong)
