@@ -75,7 +75,7 @@ def test_no_such_figure(tmp_path: Path) -> None:
         reproduce(tmp_path, figures=["figure7"])
     assert caught.value.what == "There is no figure named figure7."
     assert caught.value.do == (
-        "Choose from figure1, figure2, figure3, figure4, figure5, figure6, selection, needed."
+        "Choose from figure1, figure2, figure3, figure4, figure5, figure6, selection, schools, needed."
     )
 
 

@@ -27,12 +27,12 @@ class Row:
     kind: str
     setting: str
     claimed: float
-    claimed_delta: float
+    claimed_delta: float = 0.0
     measured: float
-    measured_delta: float
-    worst_pair: str
+    measured_delta: float = 0.0
+    worst_pair: str = ""
     witness: str
-    tight: bool
+    tight: bool = False
     ok: bool
 
     def as_json(self) -> dict[str, Any]:
@@ -84,12 +84,8 @@ class Check:
             kind=EXACT,
             setting=self.setting,
             claimed=0.0,
-            claimed_delta=0.0,
             measured=0.0 if wrong is None else math.inf,
-            measured_delta=0.0,
-            worst_pair="",
             witness=wrong or "",
-            tight=False,
             ok=wrong is None,
         )
 

@@ -72,12 +72,8 @@ class Sampler:
             setting=f"{self.name}, {self.setting}; {self.test.draws:,} draws, "
             f"false alarm {float(FALSE_ALARM):.0e}",
             claimed=1.0,
-            claimed_delta=0.0,
             measured=found.standing,
-            measured_delta=0.0,
-            worst_pair="",
             witness=f"{found.worst}: {found.seen:,}, allowed {found.least:,} to {found.most:,}",
-            tight=False,
             ok=found.passed,
         )
 

@@ -113,19 +113,23 @@ class Additive(AddsNoise):
 
     def beta(self, t: int, count: int, alpha: Number = 0) -> Ball:
         """Pr[the answer is "at most t"] at this true count, by the rule that errs with at most `alpha`."""
-        t, count = exact.whole(t, "at_most"), self._count(count)
-        if self.people is not None and self.people <= t:
-            return exact.ball(1)
+        room, always = exact.whole(t, "at_most") - self._count(count), self._always(t)
         margin = self.law.margin_down(exact.alpha(alpha))
-        return exact.ball(0) if margin is None else evaluate(lambda: self.law.at_most(t + 1 - margin - count))
+        if always or margin is None:
+            return exact.ball(int(always))
+        return evaluate(lambda: self.law.at_most(room + 1 - margin))
 
     def beta_at_least(self, t: int, count: int, alpha: Number = 0) -> Ball:
         """Pr[the answer is "at least t+1"] at this true count, by the rule that errs with at most `alpha`."""
-        t, count = exact.whole(t, "at_most"), self._count(count)
-        if self.people is not None and self.people <= t:
-            return exact.ball(0)
+        room = exact.whole(t, "at_most") - self._count(count)
         margin = self.law.margin_up(exact.alpha(alpha))
-        return exact.ball(0) if margin is None else evaluate(lambda: self.law.at_least(t + margin - count))
+        if self._always(t) or margin is None:
+            return exact.ball(0)
+        return evaluate(lambda: self.law.at_least(room + margin))
+
+    def _always(self, t: int) -> bool:
+        """Whether "at most t" follows from the declared number of people alone."""
+        return self.people is not None and self.people <= t
 
     def _count(self, count: int) -> int:
         number = exact.whole(count, "count")

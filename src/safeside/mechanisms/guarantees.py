@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Final, Self, TypeVar
+from typing import Any, ClassVar, Final, Self, TypeVar
 
 from safeside import exact
 from safeside.exact import Ball, Number
@@ -32,8 +32,8 @@ class OneEpsilon:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Certifying(OneEpsilon):
-    """A guarantee of epsilon under the policy however many conditions one person satisfies, and no error."""
+class UnderPolicy:
+    """What is promised under a policy, and for which queries that can be."""
 
     policy: Policy = NOT_COUNTED
 
@@ -46,9 +46,25 @@ class Certifying(OneEpsilon):
         written: Mapping[str, Formula] | None = None,
         **given: Any,
     ) -> Self:
-        """The mechanism for these queries, refused where one of them can go up along a step of the policy."""
-        require_direction(queries, policy, Direction.DECREASING, written)
-        return cls(policy=policy, **given)
+        """The mechanism for these queries and no others, with what enumeration finds of them.
+
+        Refused where noise would not be private on one of them, with the pair of records that shows it.
+        """
+        direction, moved = require_direction(queries, policy, cls._wanted, written)
+        return cls(**{"policy": policy, **cls._found(queries, direction, moved), **given})
+
+    _wanted: ClassVar[Direction | None] = Direction.DECREASING
+    """The direction every query must have; None where any will do."""
+
+    @classmethod
+    def _found(cls, queries: Sequence[CountQuery], direction: Direction, moved: int) -> dict[str, Any]:  # noqa: ARG003
+        """The parameters that follow from the queries."""
+        return {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Certifying(UnderPolicy, OneEpsilon):
+    """A guarantee of epsilon under the policy however many conditions one person satisfies, and no error."""
 
     @property
     def guarantee(self) -> Guarantee:
@@ -106,27 +122,15 @@ class AddsNoise(OneEpsilon):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asymmetric(AddsNoise):
+class Asymmetric(UnderPolicy, AddsNoise):
     """Noise on the side that errs safely, under a policy."""
 
     direction: Direction = Direction.DECREASING
-    policy: Policy = NOT_COUNTED
+    _wanted: ClassVar[Direction | None] = None
 
     @classmethod
-    def for_queries(
-        cls,
-        queries: Sequence[CountQuery],
-        policy: Policy,
-        *,
-        written: Mapping[str, Formula] | None = None,
-        **given: Any,
-    ) -> Self:
-        """The mechanism for these queries, with the direction and the sensitivity that enumeration finds.
-
-        Refused where one-sided noise would not be private, with the pair of records that shows it.
-        """
-        direction, moved = require_direction(queries, policy, None, written)
-        return cls(**{"direction": direction, "policy": policy, "sensitivity": max(1, moved), **given})
+    def _found(cls, queries: Sequence[CountQuery], direction: Direction, moved: int) -> dict[str, Any]:  # noqa: ARG003
+        return {"direction": direction, "sensitivity": max(1, moved)}
 
     @cached_property
     def law(self) -> Law:
@@ -152,3 +156,13 @@ class Ordinary(AddsNoise):
         return Guarantee(
             epsilon=exact.fraction(self.epsilon), policy=Policy.none(), neighbours=self.neighbours
         )
+
+
+def of_each_count(epsilon: Number, delta: Number, max_conditions: int, direction: Direction) -> Guarantee:
+    """What is promised of all counts where each alone is (epsilon, delta)-DP under adding or removing."""
+    return Guarantee(
+        epsilon=max_conditions * exact.fraction(epsilon),
+        delta=max_conditions * exact.fraction(delta),
+        neighbours=Neighbours.ADD_REMOVE,
+        direction=direction,
+    )

@@ -18,12 +18,12 @@ from numpy.typing import ArrayLike, NDArray
 from safeside import exact
 from safeside.exact import Ball, Number, ball, evaluate, exp
 from safeside.mechanisms.counts import people_counts, thresholds_for
+from safeside.mechanisms.guarantees import of_each_count
 from safeside.mechanisms.laws import least_where
 from safeside.mechanisms.published import Published, entropy_or_system
 from safeside.noise.entropy import Entropy
 from safeside.noise.inversion import bernoulli
-from safeside.privacy.guarantee import Direction, Guarantee, Neighbours
-from safeside.privacy.policy import Policy
+from safeside.privacy.guarantee import Direction, Guarantee
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -106,13 +106,8 @@ class OptimalDecision:
     @property
     def guarantee(self) -> Guarantee:
         """What is promised of all bits of one release together."""
-        return Guarantee(
-            epsilon=self.max_conditions * exact.fraction(self.epsilon),
-            delta=self.max_conditions * exact.fraction(self.delta),
-            policy=Policy.none(),
-            neighbours=Neighbours.ADD_REMOVE,
-            direction=Direction.DECREASING if self.alpha == 0 else Direction.NEITHER,
-        )
+        direction = Direction.DECREASING if self.alpha == 0 else Direction.NEITHER
+        return of_each_count(self.epsilon, self.delta, self.max_conditions, direction)
 
     def release(self, counts: ArrayLike, at_most: ArrayLike, *, entropy: Entropy | None = None) -> Decided:
         """One bit for each count, drawn exactly."""

@@ -15,9 +15,9 @@ from safeside import exact
 from safeside.errors import BadNumber
 from safeside.exact import Ball, Number, ball, is_at_most
 from safeside.mechanisms.additive import Additive
+from safeside.mechanisms.guarantees import of_each_count
 from safeside.mechanisms.laws import Law, Padded, least_where
-from safeside.privacy.guarantee import Direction, Guarantee, Neighbours
-from safeside.privacy.policy import Policy
+from safeside.privacy.guarantee import Direction, Guarantee
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,13 +73,7 @@ class PaddedGeo(Additive):
 
     @property
     def guarantee(self) -> Guarantee:
-        return Guarantee(
-            epsilon=self.max_conditions * exact.fraction(self.epsilon),
-            delta=self.max_conditions * exact.fraction(self.delta),
-            policy=Policy.none(),
-            neighbours=Neighbours.ADD_REMOVE,
-            direction=Direction.DECREASING,
-        )
+        return of_each_count(self.epsilon, self.delta, self.max_conditions, Direction.DECREASING)
 
 
 @lru_cache(maxsize=256)

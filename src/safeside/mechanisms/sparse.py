@@ -11,11 +11,11 @@ of them are counted in max_conditions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Any, ClassVar, Final, Self, TypeVar
+from typing import Any, ClassVar, Final, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,7 +24,7 @@ from safeside import exact
 from safeside.errors import BadCounts, BadNumber
 from safeside.exact import Ball, Number, evaluate
 from safeside.mechanisms.counts import MOST_PEOPLE, compact_copy, people_counts, thresholds_for
-from safeside.mechanisms.guarantees import NOT_COUNTED
+from safeside.mechanisms.guarantees import UnderPolicy
 from safeside.mechanisms.laws import Integers, Up
 from safeside.mechanisms.published import Published, Tail, entropy_or_system
 from safeside.mechanisms.sequences import (
@@ -36,9 +36,8 @@ from safeside.mechanisms.sequences import (
     run_queries,
 )
 from safeside.noise.entropy import Entropy
-from safeside.privacy.direction import CountQuery, Formula, max_conditions, require_direction
+from safeside.privacy.direction import CountQuery, max_conditions
 from safeside.privacy.guarantee import Direction, Guarantee
-from safeside.privacy.policy import Policy
 
 NO_VALUE: Final = -1
 _FIRST_BLOCK: Final = 1 << 12
@@ -71,7 +70,7 @@ People = TypeVar("People", int, NDArray[np.int64])
 
 
 @dataclass(frozen=True, kw_only=True)
-class SparseQueries:
+class SparseQueries(UnderPolicy):
     """Everything that follows from the grid on which the noise lies and from the rule for quiet."""
 
     name: ClassVar[str] = "sparse"
@@ -79,7 +78,6 @@ class SparseQueries:
     alarms: int = 1
     max_conditions: int | None = None
     """The most of all queries that may be asked which one possible person satisfies; None where unknown."""
-    policy: Policy = NOT_COUNTED
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon_each", exact.epsilon(self.epsilon_each, "epsilon_each"))
@@ -90,21 +88,9 @@ class SparseQueries:
             )
 
     @classmethod
-    def for_queries(
-        cls,
-        queries: Sequence[CountQuery],
-        policy: Policy,
-        *,
-        written: Mapping[str, Formula] | None = None,
-        **given: Any,
-    ) -> Self:
-        """The mechanism for these queries and no others, with the most of them that one record satisfies.
-
-        Refused where one of them can go up along a step of the policy, with the pair that shows it.
-        """
-        require_direction(queries, policy, Direction.DECREASING, written)
+    def _found(cls, queries: Sequence[CountQuery], direction: Direction, moved: int) -> dict[str, Any]:  # noqa: ARG003
         most = max_conditions([query.condition for query in queries], queries[0].vectors)
-        return cls(**{"policy": policy, "max_conditions": max(1, most), **given})
+        return {"max_conditions": max(1, most)}
 
     @property
     def steps(self) -> int:
@@ -190,10 +176,7 @@ class SparseQueries:
         entropy: Entropy | None = None,
     ) -> Sparse:
         """The answers, in the order given unless `order` chooses, stopped at the last alarm allowed."""
-        values = people_counts(counts)
-        limits = thresholds_for(values.size, thresholds)
-        moves = thresholds_for(values.size, sensitivities, name="sensitivities")
-        self._require_fit(values, limits, moves)
+        values, limits, moves = self._given(counts, thresholds, sensitivities)
         drawn = entropy_or_system(entropy)
         run = self._in_turn if order is None else partial(self._chosen, order)
         answers, noisy, asked = run(values, limits, moves, drawn)
@@ -221,10 +204,7 @@ class SparseQueries:
 
         Compare datasets whose counts are at most `horizon` at the same horizon: the ratio is constant there.
         """
-        values = people_counts(counts)
-        limits = thresholds_for(values.size, thresholds)
-        moves = thresholds_for(values.size, sensitivities, name="sensitivities")
-        self._require_fit(values, limits, moves)
+        values, limits, moves = self._given(counts, thresholds, sensitivities)
         if horizon < int(values.max()) or horizon <= int(limits.max()):
             raise BadNumber(
                 f"The horizon {horizon} does not lie above every threshold and every count.",
@@ -304,11 +284,17 @@ class SparseQueries:
     def _shown(self, noisy: int) -> int | Fraction:
         return noisy if self.steps == 1 else Fraction(noisy, self.steps)
 
-    def _require_fit(self, counts: Integers, limits: Integers, moves: Integers) -> None:
+    def _given(
+        self, counts: ArrayLike, thresholds: ArrayLike, sensitivities: ArrayLike
+    ) -> tuple[Integers, Integers, Integers]:
+        values = people_counts(counts)
+        limits = thresholds_for(values.size, thresholds)
+        moves = thresholds_for(values.size, sensitivities, name="sensitivities")
         if int((moves[:1] if moves.strides == (0,) else moves).min()) < 1:
             raise BadNumber("A sensitivity is 0.", "Give each query a sensitivity of at least 1.")
-        if self.steps > 1 and (max(int(counts.max()), int(limits.max())) + 1) * self.steps > MOST_PEOPLE:
+        if self.steps > 1 and (max(int(values.max()), int(limits.max())) + 1) * self.steps > MOST_PEOPLE:
             raise BadCounts(
                 "A count or threshold is more than 2^62 steps of the grid.",
                 "Use a coarser grid, or SAGeo, whose grid is one person.",
             )
+        return values, limits, moves
