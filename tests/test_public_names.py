@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
 import safeside
+from safeside import errors
 
 ROOT = Path(__file__).parents[1]
 HEAVY = ("scipy", "matplotlib", "pandas", "pyarrow", "duckdb", "pyspark", "psycopg", "h3", "trackintel")
@@ -16,6 +18,14 @@ HEAVY = ("scipy", "matplotlib", "pandas", "pyarrow", "duckdb", "pyspark", "psyco
 def test_every_public_name_is_there_and_is_sorted() -> None:
     assert safeside.__all__ == sorted(safeside.__all__)
     assert all(getattr(safeside, name) is not None for name in safeside.__all__)
+
+
+def test_every_error_is_exported() -> None:
+    raised = {
+        name for name, one in vars(errors).items() if inspect.isclass(one) and issubclass(one, Exception)
+    }
+    assert len(raised) > 25
+    assert raised <= set(safeside.__all__)
 
 
 def test_one_version() -> None:

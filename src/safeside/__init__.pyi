@@ -2,8 +2,37 @@ from .audit import audit_mechanism, audit_procedure
 from .decisions.planning import plan
 from .decisions.sanitizers import decide
 from .decisions.states import State
-from .errors import SafesideError
-from .ledger import Ledger, open_ledger
+from .errors import (
+    BadCounts,
+    BadFile,
+    BadNumber,
+    BadQuestion,
+    BadRelease,
+    BadSignature,
+    CannotWrite,
+    ClockBackwards,
+    InputError,
+    LedgerDamaged,
+    LedgerError,
+    LedgerForked,
+    LedgerMissing,
+    LedgerTampered,
+    LimitBroken,
+    MadeByNewer,
+    MissingExtra,
+    NoRoom,
+    NotMonotone,
+    OverBudget,
+    PrivacyError,
+    ReleaseError,
+    RequestConflict,
+    SafesideError,
+    SimulationOnly,
+    StoreUnavailable,
+    UnknownPolicy,
+    UnsafeFile,
+)
+from .ledger import Budget, Dataset, Ledger, Status, open_ledger
 from .mechanisms.ageo import AGeo
 from .mechanisms.alap import ALap
 from .mechanisms.geometric import TwoSidedGeometric
@@ -22,34 +51,83 @@ from .privacy.risk import risk
 from .releases.earlier import create_ledger, recover_ledger
 from .releases.publish import publish
 from .releases.release import Release
-from .releases.signing import create_key, rotate_key
+from .releases.signing import PrivateKey, PublicKey, create_key, rotate_key
 from .releases.simulate import simulate
 from .releases.verify import verify
-from .visits import Expected, VisitFormat, Window, check_visits, count_visits, read_places
+from .visits import (
+    Counts,
+    Expected,
+    LeftOut,
+    Places,
+    Report,
+    StayRule,
+    VisitFormat,
+    Window,
+    check_visits,
+    count_visits,
+    read_places,
+)
 
 __version__: str
 
 __all__ = [
     "AGeo",
     "ALap",
+    "BadCounts",
+    "BadFile",
+    "BadNumber",
+    "BadQuestion",
+    "BadRelease",
+    "BadSignature",
+    "Budget",
+    "CannotWrite",
+    "ClockBackwards",
+    "Counts",
+    "Dataset",
     "Direction",
     "Expected",
     "Guarantee",
+    "InputError",
     "Laplace",
     "Ledger",
+    "LedgerDamaged",
+    "LedgerError",
+    "LedgerForked",
+    "LedgerMissing",
+    "LedgerTampered",
+    "LeftOut",
+    "LimitBroken",
+    "MadeByNewer",
     "Mangat",
+    "MissingExtra",
     "Neighbours",
+    "NoRoom",
+    "NotMonotone",
     "OptimalDecision",
+    "OverBudget",
     "PaddedGeo",
+    "Places",
     "Policy",
+    "PrivacyError",
+    "PrivateKey",
+    "PublicKey",
     "Release",
+    "ReleaseError",
+    "Report",
+    "RequestConflict",
     "SAGeo",
     "SALap",
     "SafesideError",
+    "SimulationOnly",
     "SparseVector",
     "State",
+    "Status",
+    "StayRule",
+    "StoreUnavailable",
     "TwoSidedGeometric",
     "Unit",
+    "UnknownPolicy",
+    "UnsafeFile",
     "UtilityOptimised",
     "VisitFormat",
     "Warner",
