@@ -48,8 +48,9 @@ from .mechanisms.warner import Warner
 from .privacy.guarantee import Direction, Guarantee, Neighbours, Unit
 from .privacy.policy import Policy
 from .privacy.risk import risk
+from .releases.asking import Inquiry, ask
 from .releases.earlier import create_ledger, recover_ledger
-from .releases.publish import publish
+from .releases.publish import Account, publish, quote
 from .releases.release import Release
 from .releases.signing import PrivateKey, PublicKey, create_key, rotate_key
 from .releases.simulate import simulate
@@ -73,6 +74,7 @@ __version__: str
 __all__ = [
     "AGeo",
     "ALap",
+    "Account",
     "BadCounts",
     "BadFile",
     "BadNumber",
@@ -88,6 +90,7 @@ __all__ = [
     "Expected",
     "Guarantee",
     "InputError",
+    "Inquiry",
     "Laplace",
     "Ledger",
     "LedgerDamaged",
@@ -133,6 +136,7 @@ __all__ = [
     "Warner",
     "Window",
     "__version__",
+    "ask",
     "audit_mechanism",
     "audit_procedure",
     "check_visits",
@@ -143,6 +147,7 @@ __all__ = [
     "open_ledger",
     "plan",
     "publish",
+    "quote",
     "read_places",
     "recover_ledger",
     "risk",

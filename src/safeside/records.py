@@ -9,8 +9,10 @@ The bytes are canonical JSON (RFC 8785), so that one content has one digest in a
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import cache
 from typing import Annotated, Any, ClassVar, Final, TypeVar
 
 import msgspec
@@ -20,6 +22,7 @@ from safeside.errors import MadeByNewer
 
 SCHEMA: Final = "schema"
 """The field of a kept record that names its kind and version."""
+_FRACTION: Final = re.compile(r"-?[0-9]{1,1000}(/[1-9][0-9]{0,999})?")
 _LARGEST: Final = (1 << 53) - 1
 """The largest whole number that every reader of JSON holds exactly (RFC 8785, section 3.2.2.3)."""
 _FIRST_OF_FOUR: Final = 0xF0
@@ -35,6 +38,22 @@ class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     So a field that is added later leaves the bytes, and the digest, of everything older as they were.
     """
+
+    def __post_init__(self) -> None:
+        """Whatever equals its default is made that default, which msgspec knows by identity."""
+        for name, default in _defaults(type(self)):
+            value = getattr(self, name)
+            if value is not default and value == default:
+                msgspec.structs.force_setattr(self, name, default)
+
+
+@cache
+def _defaults(kind: type[Part]) -> tuple[tuple[str, Any], ...]:
+    return tuple(
+        (one.name, one.default)
+        for one in msgspec.structs.fields(kind)
+        if one.default is not msgspec.NODEFAULT and one.default is not None
+    )
 
 
 class Record(Part, frozen=True, kw_only=True):
@@ -92,7 +111,10 @@ def decode(kind: type[AnyRecord], data: bytes) -> AnyRecord:
         raise ValueError("it is no mapping of names to values")
     if canonical(value) != data:
         raise ValueError("it is not canonical JSON (RFC 8785)")
-    return upgraded(kind, value)
+    record = upgraded(kind, value)
+    if value[SCHEMA] == schema_name(kind) and encode(record) != data:
+        raise ValueError("a field at its default is written out")
+    return record
 
 
 def upgraded(kind: type[AnyRecord], value: Mapping[str, Any]) -> AnyRecord:
@@ -153,7 +175,9 @@ def _written(value: object) -> object:
 def _read(kind: type, value: object) -> object:
     if kind is not Fraction:
         raise NotImplementedError(f"no record holds a {kind.__name__}")
-    number = Fraction(value) if isinstance(value, str) else None
+    # Looked at first: "1e999999999" would be computed before it could be refused.
+    plain = isinstance(value, str) and _FRACTION.fullmatch(value) is not None
+    number = Fraction(value) if plain and isinstance(value, str) else None
     if number is None or str(number) != value:
         raise ValueError("a number is not written as a fraction in lowest terms")
     return number

@@ -11,7 +11,6 @@ import numpy as np
 import polars as pl
 from tests.releases.making import INSTANT, NOW
 
-from safeside.releases.question import Terms
 from safeside.releases.release import Release
 from safeside.releases.simulate import simulate
 from safeside_studies.city.geography import REGIONS
@@ -37,7 +36,7 @@ def city(number: int) -> pl.DataFrame:
     )
 
 
-def mapped(number: int, terms: Terms, **more: Any) -> Release:
+def mapped(number: int, terms: dict[str, Any], **more: Any) -> Release:
     """A simulation on a city of this size; the counts follow public popularity."""
     directory = TemporaryDirectory()
     _KEPT.append(directory)
@@ -46,7 +45,7 @@ def mapped(number: int, terms: Terms, **more: Any) -> Release:
     counts = generator.poisson(listed["popularity"].to_numpy() / 25)
     return simulate(
         dict(zip(listed["place"], counts.tolist(), strict=True)),
-        terms=terms,
+        **terms,
         out=Path(directory.name) / "out",
         places=listed,
         when=INSTANT,

@@ -23,7 +23,6 @@ from tests.browser.conftest import ARGUMENTS
 
 from safeside.privacy.account import promise
 from safeside.releases import map_page
-from safeside.releases.question import Terms
 from safeside.releases.simulate import simulate
 from safeside.visits import read_places
 from safeside_studies.city.geography import _LINES, _RING, _stations, degrees
@@ -78,7 +77,8 @@ def page(city: Path) -> Path:
     directory = Path(mkdtemp())
     release = simulate(
         counted(city),
-        terms=Terms(epsilon=1, at_most=2),
+        epsilon=1,
+        at_most=2,
         out=directory / "out",
         places=city / "places.csv",
         when=WHEN,

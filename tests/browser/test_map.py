@@ -12,11 +12,10 @@ from tests.browser.cities import mapped
 from tests.browser.conftest import Open
 from tests.releases.making import INSTANT, NOW
 
-from safeside.releases.question import Terms
 from safeside.releases.release import Release
 from safeside.releases.simulate import simulate
 
-AGEO = Terms(epsilon=1, at_most=2)
+AGEO = {"epsilon": 1, "at_most": 2}
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +88,9 @@ def test_nothing_can_be_fetched_even_by_the_page_itself(visit: Open, town: Relea
 
 
 def test_the_marks_differ_in_shape_not_in_colour_alone(visit: Open) -> None:
-    release = mapped(60, Terms(epsilon=1, at_most=2, at_least=3, alpha="0.5", publish_at_least=True))
+    release = mapped(
+        60, {"epsilon": 1, "at_most": 2, "at_least": 3, "alpha": "0.5", "publish_at_least": True}
+    )
     page = visit(release.map).page
     ready(page)
     masks = page.evaluate(
@@ -110,7 +111,7 @@ def test_the_marks_differ_in_shape_not_in_colour_alone(visit: Open) -> None:
 
 
 def test_a_sparse_release_has_no_slider_and_says_what_was_not_asked(visit: Open) -> None:
-    release = mapped(400, Terms(epsilon=1, at_most=2, max_alarms=1))
+    release = mapped(400, {"epsilon": 1, "at_most": 2, "max_alarms": 1})
     opened = visit(release.map)
     ready(opened.page)
     assert opened.page.is_hidden("#slider-box")
@@ -217,7 +218,7 @@ def test_names_are_text_and_never_markup(visit: Open, tmp_path: Path) -> None:
         }
     )
     release = simulate(
-        {evil: 0, "b": 0}, terms=AGEO, out=tmp_path / "out", places=frame, when=INSTANT, seed=1, known_on=NOW
+        {evil: 0, "b": 0}, **AGEO, out=tmp_path / "out", places=frame, when=INSTANT, seed=1, known_on=NOW
     )
     opened = visit(release.map)
     ready(opened.page)
@@ -236,8 +237,8 @@ def test_a_large_threshold_leaves_the_page_whole(visit: Open, tmp_path: Path, li
     import polars as pl
 
     frame = pl.DataFrame({"place": ["a", "b"], "at_most": [limit, limit - 1]})
-    terms = Terms(epsilon=1)
-    release = simulate({"a": 0, "b": 9}, terms=terms, out=tmp_path / "out", places=frame, seed=1)
+    terms = {"epsilon": 1}
+    release = simulate({"a": 0, "b": 9}, **terms, out=tmp_path / "out", places=frame, seed=1)
     opened = visit(release.map)
     opened.page.wait_for_selector("body[data-ready]")
     assert f"At most {limit} known infected visitors" in _table_text(opened.page)
@@ -246,7 +247,7 @@ def test_a_large_threshold_leaves_the_page_whole(visit: Open, tmp_path: Path, li
 
 
 def test_without_coordinates_there_is_a_table(visit: Open, tmp_path: Path) -> None:
-    release = simulate({"a": 0, "b": 9}, terms=AGEO, out=tmp_path / "out", seed=1, known_on=NOW)
+    release = simulate({"a": 0, "b": 9}, **AGEO, out=tmp_path / "out", seed=1, known_on=NOW)
     opened = visit(release.map)
     opened.page.wait_for_selector("#rows tr")
     assert opened.page.is_hidden("#map-view")

@@ -8,12 +8,10 @@ import pytest
 from tests.browser.cities import mapped
 from tests.browser.conftest import Open
 
-from safeside.releases.question import Terms
-
 TERMS = {
-    "counts": Terms(epsilon=1, at_most=2),
-    "sparse": Terms(epsilon=1, at_most=2, max_alarms=1),
-    "padded": Terms(epsilon=1, delta="1e-4", guarantee="dp", at_most=9),
+    "counts": {"epsilon": 1, "at_most": 2},
+    "sparse": {"epsilon": 1, "at_most": 2, "max_alarms": 1},
+    "padded": {"epsilon": 1, "delta": "1e-4", "guarantee": "dp", "at_most": 9},
 }
 
 

@@ -15,6 +15,7 @@ from tests.releases.worlds import remaining, world
 import safeside
 from safeside.errors import BadRelease, BadSignature, LedgerDamaged, LedgerForked
 from safeside.ledger.witness import STATE_VARIABLE
+from safeside.records import canonical
 from safeside.releases import manifest
 from safeside.releases.signature import sign
 from safeside.releases.signing import create_key, load_private, rotate_key
@@ -44,7 +45,7 @@ def cheapen(world: World) -> bytes:
     path = world.out / manifest.FILE
     record = json.loads(path.read_bytes())
     record["ledger"]["cost"]["epsilon"] = "1/1000000"
-    path.write_text(json.dumps(record, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
+    path.write_bytes(canonical(record))
     return path.read_bytes()
 
 

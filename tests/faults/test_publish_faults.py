@@ -126,7 +126,7 @@ def test_a_database_server_that_goes_away_midway(
         assert RETRY in caught.value.do
     if step == publication.APPEARED:
         assert "The release is published" in caught.value.what
-        assert "safeside ledger recover" in caught.value.do
+        assert "safeside.recover_ledger" in caught.value.do
     else:
         assert not world.out.exists()
     committed = world.committed(url)

@@ -12,10 +12,10 @@ from tests.messages.saying import says
 from tests.releases.making import DAY, INSTANT, places, simulated, table
 
 from safeside.errors import SafesideError
+from safeside.releases.asking import ask
 from safeside.releases.basemap import read_basemap
-from safeside.releases.question import Terms, ask
 from safeside.releases.simulate import simulate
-from safeside.visits import Places, Window, read_places
+from safeside.visits import Places, read_places
 
 QUESTIONS: dict[str, tuple[dict[str, Any], str, str, str]] = {
     "policy": ({"policy": "visited"}, INSTANT, "Only one policy", "Leave `policy=` out"),
@@ -81,9 +81,9 @@ QUESTIONS: dict[str, tuple[dict[str, Any], str, str, str]] = {
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_questions_that_cannot_be_asked(name: str) -> None:
     given, when, what, do = QUESTIONS[name]
-    terms = Terms(**{"epsilon": 1, "at_most": 2, **given})
+    terms = {"epsilon": 1, "at_most": 2, **given}
     with pytest.raises(SafesideError) as caught:
-        ask(places(), Window.parse(when), terms, timezone=None, counted=())
+        ask(places=places(), when=when, **terms)
     says(caught, what, do)
 
 
@@ -91,7 +91,7 @@ def test_orders_that_cannot_be_read(tmp_path: Path) -> None:
     terms = {"epsilon": 1, "at_most": 2, "max_alarms": 1}
 
     def asked(order: str, listed: Places) -> None:
-        ask(listed, Window.parse(DAY), Terms(**terms, order=order), timezone=None, counted=())
+        ask(places=listed, when=DAY, order=order, **terms)
 
     with pytest.raises(SafesideError) as caught:
         asked("popularity", places(popularity=None))
@@ -103,7 +103,7 @@ def test_orders_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(SafesideError) as caught:
         asked(f"file:{tmp_path / 'short'}", places())
     says(caught, "does not list every place of the places file exactly once", "each place once")
-    simulation = simulated(tmp_path / "out", [0] * 6, Terms(epsilon=1, at_most=2))
+    simulation = simulated(tmp_path / "out", [0] * 6, {"epsilon": 1, "at_most": 2})
     with pytest.raises(SafesideError) as caught:
         asked(f"release:{simulation.directory}", places())
     says(caught, "is a simulation", "earlier release")
@@ -129,13 +129,13 @@ def test_homes_and_coverings_are_refused_before_anything_is_spent() -> None:
 
 
 def test_simulations_that_cannot_be_made(tmp_path: Path) -> None:
-    terms = Terms(epsilon=1, at_most=2)
+    terms = {"epsilon": 1, "at_most": 2}
     frame = table(places(2))
     with pytest.raises(SafesideError) as caught:
-        simulate({"p0": 1}, terms=terms, out=tmp_path / "out", places=frame)
+        simulate({"p0": 1}, **terms, out=tmp_path / "out", places=frame)
     says(caught, "one is missing, or one is not on the list", "0 where nobody is")
     with pytest.raises(SafesideError) as caught:
-        simulate({"p0": 1, "p1": 90}, terms=Terms(epsilon=1, at_most=2, people=50), out=tmp_path / "out")
+        simulate({"p0": 1, "p1": 90}, epsilon=1, at_most=2, people=50, out=tmp_path / "out")
     says(caught, "", "")
     for text, what in [
         ("", "has no rows"),
@@ -146,10 +146,10 @@ def test_simulations_that_cannot_be_made(tmp_path: Path) -> None:
     ]:
         (tmp_path / "counts.csv").write_text(text)
         with pytest.raises(SafesideError) as caught:
-            simulate(tmp_path / "counts.csv", terms=terms, out=tmp_path / "out")
+            simulate(tmp_path / "counts.csv", **terms, out=tmp_path / "out")
         says(caught, what, "`place` and `count`")
     with pytest.raises(SafesideError) as caught:
-        simulate(tmp_path / "none.csv", terms=terms, out=tmp_path / "out")
+        simulate(tmp_path / "none.csv", **terms, out=tmp_path / "out")
     says(caught, "cannot be read", "`place` and `count`")
     assert not (tmp_path / "out").exists()
 

@@ -17,15 +17,14 @@ from tests.messages.saying import says
 from tests.releases.making import signed, simulated
 from typer.testing import CliRunner
 
-from safeside import disk
+from safeside import disk, records
 from safeside.cli import publish
 from safeside.errors import SafesideError
 from safeside.ledger import create_ledger, open_ledger, steps
 from safeside.ledger.witness import STATE_VARIABLE
 from safeside.noise.entropy import simulated_entropy
-from safeside.releases import manifest, publication, signing
+from safeside.releases import publication, signing
 from safeside.releases.purge import purge
-from safeside.releases.question import Terms
 from safeside.releases.release import load
 from safeside.releases.staging import Staging
 from safeside.releases.verify import verify
@@ -109,7 +108,7 @@ def test_releases_that_are_not_true(tmp_path: Path) -> None:
     signing.create_key(tmp_path / "key")
     signing.create_key(tmp_path / "other")
     made = signed(
-        tmp_path / "out", [0, 1, 9], Terms(epsilon=1, at_most=2), signing.load_private(tmp_path / "key")
+        tmp_path / "out", [0, 1, 9], {"epsilon": 1, "at_most": 2}, signing.load_private(tmp_path / "key")
     )
     with pytest.raises(SafesideError) as caught:
         verify(made.directory, tmp_path / "other.pub")
@@ -122,11 +121,15 @@ def test_releases_that_are_not_true(tmp_path: Path) -> None:
     (made.directory / "release.json").write_text("{}")
     with pytest.raises(SafesideError) as caught:
         verify(made.directory, tmp_path / "key.pub")
-    says(caught, "does not follow the schema", "version of safeside")
+    says(caught, "does not follow the schema safeside-release/1", "Ask the publisher")
+    (made.directory / "release.json").write_text('{"schema":"safeside-release/99"}')
+    with pytest.raises(SafesideError) as caught:
+        verify(made.directory, tmp_path / "key.pub")
+    says(caught, "This release was made by a newer safeside", "Install a newer safeside")
     with pytest.raises(SafesideError) as caught:
         load(tmp_path / "nothing")
     says(caught, "There is no release", "release.json")
-    simulation = simulated(tmp_path / "simulation", [0, 1, 9], Terms(epsilon=1, at_most=2))
+    simulation = simulated(tmp_path / "simulation", [0, 1, 9], {"epsilon": 1, "at_most": 2})
     with pytest.raises(SafesideError) as caught:
         verify(simulation.directory, tmp_path / "key.pub")
     says(caught, "is a simulation, not a release", "safeside.publish")
@@ -299,8 +302,8 @@ def test_ledgers_that_do_not_know_a_release(world: World) -> None:
         world.publish("counts", out=world.home / "releases" / "other", at_most=4)
     says(caught, "has forgotten", "safeside.recover_ledger")
     altered = json.loads((world.out / "release.json").read_text())
-    altered["ledger"]["cost"]["epsilon"] = "1/0"
-    (world.out / "release.json").write_bytes(manifest.encode(altered))
+    altered["ledger"]["cost"]["epsilon"] = "0"
+    (world.out / "release.json").write_bytes(records.canonical(altered))
     with pytest.raises(SafesideError) as caught:
         load(world.out).charged()
     says(caught, "The price of the release in .+noon.+ cannot be read", "take the directory away")

@@ -11,7 +11,6 @@ from tests.releases.making import DAY, INSTANT, KINDS, signed
 
 from safeside.privacy.account import Charge, Kind, standing
 from safeside.releases.publish import SUPERSEDE_WARNING
-from safeside.releases.question import Terms
 from safeside.releases.signing import create_key, load_private
 from safeside.releases.withdraw import WARNING, notice_sentences
 
@@ -67,7 +66,7 @@ def artefacts(home: Path) -> Mapping[str, str]:
     }
     for number, (kind, asked) in enumerate(KINDS.items()):
         when = DAY if "max_places_per_person" in asked else INSTANT
-        made = signed(home / f"{number}", [0, 1, 9, 2], Terms(epsilon=1, **asked), key, when=when)
+        made = signed(home / f"{number}", [0, 1, 9, 2], dict(epsilon=1, **asked), key, when=when)
         said[f"statement.txt ({kind})"] = (made.directory / "statement.txt").read_text()
         for page in ("report.html", "map.html"):
             said[f"{page} ({kind})"] = _words((made.directory / page).read_text())

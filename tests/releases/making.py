@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -11,18 +12,16 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from safeside import records
 from safeside.ledger import Budget
-from safeside.ledger.status import promise_of
-from safeside.privacy.guarantee import Unit
-from safeside.releases import manifest
-from safeside.releases.composing import Setting, compose
-from safeside.releases.designs import Asked
-from safeside.releases.question import Terms, ask
+from safeside.releases.asking import Inquiry, ask
+from safeside.releases.files import compose
+from safeside.releases.record import Paid, Price, Promised, ReleaseRecord, described, written
 from safeside.releases.release import Release, load
 from safeside.releases.signature import sign
 from safeside.releases.signing import PrivateKey
 from safeside.releases.simulate import simulate
-from safeside.visits import Places, Window
+from safeside.visits import Places
 
 INSTANT = "2021-06-03T18:00:00+09:00"
 DAY = "2021-06-03T00:00:00+09:00/2021-06-04T00:00:00+09:00"
@@ -62,14 +61,18 @@ def table(listed: Places) -> Any:
 
 
 def simulated(
-    out: Path, counts: list[int], terms: Terms, *, when: str = INSTANT, seed: int | None = 1, **more: Any
+    out: Path,
+    counts: list[int],
+    terms: dict[str, Any],
+    *,
+    when: str = INSTANT,
+    seed: int | None = 1,
+    **more: Any,
 ) -> Release:
     """A simulation on these counts."""
     listed = places(len(counts))
     given = dict(zip(listed.ids, counts, strict=True))
-    return simulate(
-        given, terms=terms, out=out, places=table(listed), when=when, seed=seed, known_on=NOW, **more
-    )
+    return simulate(given, **terms, out=out, places=table(listed), when=when, seed=seed, known_on=NOW, **more)
 
 
 KINDS: dict[str, dict[str, Any]] = {
@@ -102,14 +105,14 @@ counts = st.lists(st.integers(0, 20), min_size=1, max_size=12)
 
 
 @st.composite
-def terms(draw: st.DrawFn) -> Terms:
+def terms(draw: st.DrawFn) -> dict[str, Any]:
     """A question of any kind."""
-    return Terms(epsilon=draw(epsilons), **draw(st.sampled_from(list(KINDS.values()))))
+    return dict(epsilon=draw(epsilons), **draw(st.sampled_from(list(KINDS.values()))))
 
 
-def over_a_day(given: Terms) -> bool:
+def over_a_day(given: dict[str, Any]) -> bool:
     """Whether the question is one about an interval."""
-    return given.max_places_per_person is not None
+    return given.get("max_places_per_person") is not None
 
 
 LEDGER = {"id": "0" * 32, "dataset": "city", "reference": "1" * 32}
@@ -117,22 +120,30 @@ RECEIPT = {"ledger": LEDGER["id"], "reference": LEDGER["reference"]}
 CAPS = Budget(epsilon=Fraction(10), delta=Fraction(1, 100))
 
 
-def signed(out: Path, counts: list[int], terms: Terms, key: PrivateKey, *, when: str = INSTANT) -> Release:
+def asked(number: int, terms: dict[str, Any], when: str = INSTANT) -> Inquiry:
+    """A question about so many places."""
+    return ask(**{"places": places(number), "when": when, **terms})
+
+
+def signed(
+    out: Path, counts: list[int], terms: dict[str, Any], key: PrivateKey, *, when: str = INSTANT
+) -> Release:
     """A release that looks as a published one does, made without a ledger, to be looked at and spoilt."""
-    listed = places(len(counts))
-    question = ask(listed, Window.parse(when), terms, timezone=None, counted=("People are counted.",))
-    order = None if question.order is None else question.order.settle(len(counts))
-    values = np.array(counts, dtype=np.int64)
-    asked = Asked(places=listed.ids, counts=values, thresholds=question.thresholds, order=order)
-    setting = Setting(
+    inquiry = asked(len(counts), terms, when)
+    conditions, method = inquiry.conditions, inquiry.question.method
+    conditions = replace(conditions, known=method.settled(conditions))
+    drawn = method.draw(conditions, np.array(counts, dtype=np.int64))
+    record = ReleaseRecord(
         release="r-1",
-        known_on=NOW,
-        simulated=False,
-        promise=promise_of(CAPS, Unit.PERSON),
-        caps=CAPS,
-        ledger={**LEDGER, "cost": question.design.cost(()).to_json()},
+        known_on=written(NOW),
+        question=inquiry.question,
+        counted=("People are counted.",),
+        mechanism=method.stated(conditions),
+        outcome=dict(drawn.outcome),
+        guarantee=Promised.of(conditions, caps=CAPS),
+        ledger=Paid(**LEDGER, cost=Price.of(method.cost(conditions, ()))),
     )
-    files = compose(question, setting, question.design.answer(asked).answers, order, None)
+    files = compose(record, method.states(conditions, drawn), conditions, inquiry.places)
     out.mkdir()
     for name, data in files.items():
         (out / name).write_bytes(data)
@@ -140,14 +151,19 @@ def signed(out: Path, counts: list[int], terms: Terms, key: PrivateKey, *, when:
     return load(out)
 
 
-def resigned(release: Release, key: PrivateKey, **changed: Any) -> Release:
+def raw(release: Release) -> dict[str, Any]:
+    """release.json as it stands."""
+    record: dict[str, Any] = json.loads((release.directory / "release.json").read_bytes())
+    return record
+
+
+def resigned(release: Release, key: PrivateKey, *, gone: tuple[str, ...] = (), **changed: Any) -> Release:
     """The same directory, its manifest brought up to date and signed again, as a careless publisher might."""
-    record = json.loads((release.directory / "release.json").read_text())
-    record.update(changed)
+    record = {name: value for name, value in (raw(release) | changed).items() if name not in gone}
     record["files"] = {
-        name: manifest.file_entry((release.directory / name).read_bytes()) for name in record["files"]
+        name: records.to_json(described((release.directory / name).read_bytes())) for name in record["files"]
     }
-    data = manifest.encode(record)
+    data = json.dumps(record, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
     (release.directory / "release.json").write_bytes(data)
     (release.directory / "signature.json").write_bytes(sign(data, key, file="release.json", **RECEIPT))
     return load(release.directory)

@@ -15,7 +15,6 @@ from safeside.ledger import open_ledger
 from safeside.releases import publication
 from safeside.releases.preview import Preview
 from safeside.releases.publish import prepare
-from safeside.releases.question import Terms
 from safeside.releases.signing import load_private
 from safeside.releases.withdraw import withdraw
 
@@ -30,7 +29,8 @@ def previewed(world: World, **more: Any) -> Preview:
     asked = {
         "places": world.home / "places.csv",
         "when": "2021-06-03T12:00:00+00:00",
-        "terms": Terms(epsilon=1, at_most=2),
+        "epsilon": 1,
+        "at_most": 2,
         "dataset": "city",
         "ledger": world.home / "ledger.db",
         "out": second(world),

@@ -3,9 +3,11 @@ as theory says."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,9 +15,8 @@ from numpy.typing import NDArray
 
 from safeside.decisions.states import State
 from safeside.noise.entropy import simulated_entropy
-from safeside.releases.answers import CODE
-from safeside.releases.designs import Asked
-from safeside.releases.question import Question, Terms, ask
+from safeside.releases.asking import Inquiry, ask
+from safeside.releases.states import CODE
 from safeside.visits import Places, Window, read_places
 from safeside_studies import city
 
@@ -45,27 +46,27 @@ def true_counts(when: str) -> NDArray[np.int64]:
     return np.array([counted.get(place, 0) for place in places.ids], dtype=np.int64)
 
 
-def asked(when: str, terms: Terms) -> Question:
-    return ask(people()[0], Window.parse(when), terms, timezone=None, counted=())
+def asked(when: str, terms: dict[str, Any]) -> Inquiry:
+    return ask(places=people()[0], when=when, **terms)
 
 
-def said_at_most(question: Question, counts: NDArray[np.int64], seed: int) -> NDArray[np.bool_]:
+def said_at_most(inquiry: Inquiry, counts: NDArray[np.int64], seed: int) -> NDArray[np.bool_]:
     """Which places one simulated release answers with "at most"."""
     entropy = simulated_entropy(seed)
-    order = None if question.order is None else question.order.settle(counts.size, entropy)
-    drawn = question.design.answer(
-        Asked(places=question.places.ids, counts=counts, thresholds=question.thresholds, order=order), entropy
-    )
+    conditions, method = inquiry.conditions, inquiry.question.method
+    conditions = replace(conditions, known=method.settled(conditions, entropy))
+    drawn = method.draw(conditions, counts, entropy)
     assert drawn.simulated
-    said: NDArray[np.bool_] = drawn.answers.states == CODE[State.AT_MOST]
+    said: NDArray[np.bool_] = method.states(conditions, drawn).states == CODE[State.AT_MOST]
     return said
 
 
-def check_against_theory(question: Question, counts: NDArray[np.int64], limit: int) -> float:
+def check_against_theory(inquiry: Inquiry, counts: NDArray[np.int64], limit: int) -> float:
     """No wrong answer in all simulations, and a share within 5 standard errors; the share."""
-    said = np.array([said_at_most(question, counts, seed) for seed in range(TIMES)])
+    said = np.array([said_at_most(inquiry, counts, seed) for seed in range(TIMES)])
     assert not said[:, counts > limit].any()
-    chance = np.array([question.design.beta(limit, count) for count in range(limit + 1)])
+    method = inquiry.question.method
+    chance = np.array([method.beta(inquiry.conditions, limit, count) for count in range(limit + 1)])
     expected = np.where(counts <= limit, chance[np.minimum(counts, limit)], 0.0)
     error = np.sqrt((expected * (1 - expected)).sum() / TIMES)
     assert abs(said.sum(axis=1).mean() - expected.sum()) <= 5 * error
@@ -74,16 +75,16 @@ def check_against_theory(question: Question, counts: NDArray[np.int64], limit: i
 
 def test_the_hour_is_never_wrong_and_as_often_right_as_theory_says() -> None:
     counts = true_counts(HOUR)
-    share = check_against_theory(asked(HOUR, Terms(epsilon=1, at_most=2)), counts, 2)
+    share = check_against_theory(asked(HOUR, {"epsilon": 1, "at_most": 2}), counts, 2)
     assert 0.9 < share < 0.97
 
 
 def test_the_hour_under_ordinary_differential_privacy_is_never_wrong_either() -> None:
     counts = true_counts(HOUR)
     for decision in (False, True):
-        terms = Terms(epsilon=1, delta="1e-4", guarantee="dp", at_most=2, decision=decision)
+        terms = {"epsilon": 1, "delta": "1e-4", "guarantee": "dp", "at_most": 2, "decision": decision}
         check_against_theory(asked(HOUR, terms), counts, 2)
-        generous = Terms(epsilon=1, delta="1e-4", guarantee="dp", at_most=12, decision=decision)
+        generous = {"epsilon": 1, "delta": "1e-4", "guarantee": "dp", "at_most": 12, "decision": decision}
         assert check_against_theory(asked(HOUR, generous), counts, 12) > 0.8
 
 
@@ -91,7 +92,7 @@ def test_public_popularity_gives_twenty_times_the_answers_of_chance() -> None:
     counts = true_counts(DAY)
     means = {}
     for order in ("random", "popularity"):
-        question = asked(DAY, Terms(epsilon=1, at_most=5, max_alarms=1, order=order))
+        question = asked(DAY, {"epsilon": 1, "at_most": 5, "max_alarms": 1, "order": order})
         said = np.array([said_at_most(question, counts, seed) for seed in range(TIMES)])
         assert not said[:, counts > 5].any()
         means[order] = said.sum(axis=1).mean()

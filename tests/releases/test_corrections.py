@@ -57,7 +57,7 @@ def test_superseding_is_whole_fresh_and_charged(world: World) -> None:
 def test_a_release_that_was_altered_is_not_withdrawn_in_the_name_of_another(world: World) -> None:
     world.publish("counts")
     path = world.out / "release.json"
-    path.write_text(path.read_text().replace('"at_most": 2', '"at_most": 3'))
+    path.write_text(path.read_text().replace('"at_most":2', '"at_most":3'))
     with open_ledger(world.home / "ledger.db") as ledger, pytest.raises(BadRelease, match="committed to"):
         withdraw(world.out, reason="software-fault", ledger=ledger, key=load_private(world.home / "key"))
     assert path.exists()

@@ -15,18 +15,19 @@ from tests.releases.worlds import remaining, world
 from tests.test_untrusted import HOSTILE, hostile
 from typer.testing import CliRunner
 
+from safeside import records
 from safeside.cli.main import build
 from safeside.errors import BadFile, BadQuestion, BadRelease, BadSignature, ReleaseError, SafesideError
 from safeside.ledger import open_ledger
 from safeside.records import canonical
-from safeside.releases import manifest, publication
-from safeside.releases.artefacts import places_digest
+from safeside.releases import publication
 from safeside.releases.basemap import read_basemap
 from safeside.releases.publish import prepare
 from safeside.releases.purge import purge
-from safeside.releases.question import Terms
+from safeside.releases.record import decode
 from safeside.releases.release import Release, load
 from safeside.releases.signing import create_key, load_private, load_public
+from safeside.releases.targets import places_digest
 from safeside.releases.verify import verify
 from safeside.visits import read_places
 
@@ -38,7 +39,7 @@ PAINTED = "\x1b[2J\x1b[HVerified: signed, whole, every state follows from its bo
 @pytest.fixture
 def release(tmp_path: Path) -> Release:
     create_key(tmp_path / "key")
-    return signed(tmp_path / "out", [0, 1, 9], Terms(epsilon=1, at_most=2), load_private(tmp_path / "key"))
+    return signed(tmp_path / "out", [0, 1, 9], {"epsilon": 1, "at_most": 2}, load_private(tmp_path / "key"))
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
@@ -61,7 +62,7 @@ def test_verify_refuses_a_manifest_that_is_replaced_while_it_is_looked_at(
     forged = tmp_path / "forged"
     shutil.copytree(release.directory, forged)
     record = json.loads((forged / "release.json").read_bytes()) | {"release": "r-forged"}
-    (forged / "release.json").write_bytes(manifest.encode(record))
+    (forged / "release.json").write_bytes(records.canonical(record))
     seen = replace(load(forged), directory=release.directory)
     monkeypatch.setattr("safeside.releases.verify.load", lambda _: seen)
     with pytest.raises(BadRelease, match="replaced while it was looked at"):
@@ -124,14 +125,15 @@ def test_a_key_id_or_a_release_id_does_not_paint_verified(release: Release, tmp_
     path.write_text(good)
     record = json.loads((release.directory / "release.json").read_text())
     (release.directory / "release.json").write_text(json.dumps({**record, "release": PAINTED}))
-    with pytest.raises(BadRelease, match="of another kind"):
+    with pytest.raises(BadRelease, match="not as a release has it"):
         load(release.directory)
 
 
 def test_a_release_never_holds_a_control_character(release: Release) -> None:
+    record = json.loads((release.directory / "release.json").read_bytes())
     for changed in ({"release": "a\x1b"}, {"release": "a\u202eb"}):
-        with pytest.raises(BadRelease, match="of another kind"):
-            manifest.encode({**release.manifest, **changed})
+        with pytest.raises(BadRelease, match="not as a release has it"):
+            decode(records.canonical({**record, **changed}))
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
@@ -153,11 +155,12 @@ def test_a_sibling_that_only_says_it_is_of_this_ledger_stops_nothing_and_is_name
     shutil.copytree(world.out, forged)
     record = json.loads((forged / "release.json").read_text())
     record["release"] = "r-forged"
-    (forged / "release.json").write_bytes(manifest.encode(record))
+    (forged / "release.json").write_bytes(records.canonical(record))
     asked = {
         "places": world.home / "places.csv",
         "when": "2021-06-03T12:30:00+00:00",
-        "terms": Terms(epsilon=1, at_most=2),
+        "epsilon": 1,
+        "at_most": 2,
         "dataset": "city",
         "ledger": world.home / "ledger.db",
         "out": world.home / "releases" / "later",

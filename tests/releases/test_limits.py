@@ -262,7 +262,6 @@ def test_that_nobody_was_there_is_confirmed_under_the_same_request_and_is_not_pu
 
 def test_a_preview_says_that_a_time_is_closed_before_anybody_is_asked(limited: World) -> None:
     from safeside.releases.publish import prepare
-    from safeside.releases.question import Terms
 
     broken(limited)
     with (
@@ -270,7 +269,8 @@ def test_a_preview_says_that_a_time_is_closed_before_anybody_is_asked(limited: W
             limited.home / "visits.parquet",
             places=limited.home / "places.csv",
             when=NOON,
-            terms=Terms(epsilon=1, at_most=2),
+            epsilon=1,
+            at_most=2,
             dataset="three",
             ledger=limited.home / "ledger.db",
             out=limited.out,

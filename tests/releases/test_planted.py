@@ -14,10 +14,11 @@ import pytest
 from tests.faults.publishing import CAP, World, killed_at
 from tests.releases.worlds import remaining, truth, world
 
+from safeside import records
 from safeside.errors import BadRelease, CannotWrite, SafesideError
 from safeside.ledger import open_ledger, steps
 from safeside.ledger.witness import STATE_VARIABLE
-from safeside.releases import manifest, publication
+from safeside.releases import publication
 from safeside.releases.release import Release
 from safeside.releases.verify import verify
 
@@ -45,7 +46,7 @@ def forged(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Map
     record |= {"ledger": public, "mechanism": asked["mechanism"], "guarantee": asked["guarantee"]}
     monkeypatch.setenv(STATE_VARIABLE, str(world.home / "state"))
     files = {one.name: one.read_bytes() for one in stranger.out.iterdir() if one.name != "signature.json"}
-    return files | {"release.json": manifest.encode(record), ".private.json": json.dumps(PRIVATE).encode()}
+    return files | {"release.json": records.canonical(record), ".private.json": json.dumps(PRIVATE).encode()}
 
 
 def plant(world: World, files: Mapping[str, bytes]) -> list[Path]:
@@ -65,7 +66,7 @@ def plant(world: World, files: Mapping[str, bytes]) -> list[Path]:
 
 def drawn_from_the_data(world: World, release: Release, forged: Mapping[str, bytes]) -> None:
     """Signed, paid, never below the true counts, and not what was planted."""
-    assert release.digest != manifest.digest(forged["release.json"])
+    assert release.digest != records.digest(forged["release.json"])
     with open_ledger(world.home / "ledger.db") as ledger:
         seen = verify(world.out, world.home / "key.pub", ledger=ledger)
     counts = truth()
@@ -190,7 +191,7 @@ def test_what_is_signed_is_what_was_checked_whatever_is_on_the_disk_meanwhile(
     with monkeypatch.context() as patch:
         patch.setattr(steps, "reached", reached)
         release = world.publish("counts", request_id=REQUEST)
-    assert release.digest != manifest.digest(forged["release.json"])
+    assert release.digest != records.digest(forged["release.json"])
     assert release.answers.places == tuple(truth())
     with open_ledger(world.home / "ledger.db") as ledger:
         paid = ledger.reservation(REQUEST)

@@ -26,7 +26,6 @@ from safeside.ledger import open_ledger
 from safeside.noise.entropy import simulated_entropy
 from safeside.releases import publication
 from safeside.releases.publish import prepare
-from safeside.releases.question import Terms
 from safeside.releases.verify import verify
 
 __all__ = ["world"]
@@ -224,7 +223,8 @@ def test_a_release_beside_is_known_by_its_digest_and_not_looked_at_further(
         world.home / "visits.parquet",
         places=world.home / "places.csv",
         when="2021-06-03T12:30:00+00:00",
-        terms=Terms(at_most=2, epsilon=1),
+        at_most=2,
+        epsilon=1,
         dataset="city",
         ledger=world.home / "ledger.db",
         out=world.home / "releases" / "later",
@@ -246,8 +246,8 @@ def test_release_json_is_plain_json_that_anybody_can_read(world: World) -> None:
     world.publish("counts")
     record = json.loads((world.out / "release.json").read_text())
     assert record["schema"] == "safeside-release/1"
-    assert record["simulated"] is False
-    assert record["guarantee"]["caps"] == {"epsilon": "3", "delta": "0"}
+    assert "simulated" not in record, "a field at its default is not written"
+    assert record["guarantee"]["caps"] == {"epsilon": "3"}
 
 
 @pytest.mark.parametrize("out", [".", "to a directory", "to nothing", "a/../b", "ünïcode ☃ 'quoted'"])

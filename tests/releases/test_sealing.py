@@ -65,17 +65,7 @@ def test_a_draw_is_bound_to_every_part_of_its_question(world: World) -> None:
     world.publish("counts")
     with open_ledger(world.home / "ledger.db") as ledger:
         (paid,) = ledger.reservations()
-    asked = {
-        "window",
-        "targets",
-        "at_most",
-        "mechanism",
-        "visits",
-        "known_on",
-        "supersedes",
-        "out",
-        "counted",
-    }
+    asked = {"question", "asks", "targets", "window", "looked_at", "known_on", "supersedes", "out"}
     assert asked <= paid.question.keys()
     for name in paid.question:
         other = replace(paid, question={**paid.question, name: "something else"})

@@ -20,7 +20,6 @@ from safeside import records
 from safeside.errors import BadRelease, BadSignature, MadeByNewer, ReleaseError
 from safeside.ledger import open_ledger
 from safeside.releases import signature
-from safeside.releases.question import Terms
 from safeside.releases.release import Release
 from safeside.releases.signing import PrivateKey, create_key, load_private
 from safeside.releases.verify import verify
@@ -39,7 +38,7 @@ def key(tmp_path: Path) -> PrivateKey:
 
 @pytest.fixture
 def release(tmp_path: Path, key: PrivateKey) -> Release:
-    return signed(tmp_path / "out", [0, 1, 9], Terms(epsilon=1, at_most=2), key)
+    return signed(tmp_path / "out", [0, 1, 9], {"epsilon": 1, "at_most": 2}, key)
 
 
 def by_a_stranger(directory: Path, key: Path) -> bool:

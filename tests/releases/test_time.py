@@ -15,7 +15,6 @@ from safeside.ledger import open_ledger
 from safeside.ledger.witness import STATE_VARIABLE
 from safeside.releases import publication
 from safeside.releases.publish import prepare
-from safeside.releases.question import Terms
 from safeside.releases.verify import verify
 
 NOON = "2021-06-03T12:00:00+00:00"
@@ -97,7 +96,7 @@ def test_what_is_said_of_a_day_that_is_not_over_says_so_everywhere(world: World)
     verify(world.out, world.home / "key.pub")
     with open_ledger(world.home / "ledger.db") as ledger:
         (paid,) = ledger.reservations("city")
-        assert ledger.question(paid)["so_far"] is True
+        assert ledger.question(paid)["question"]["so_far"] is True
 
 
 def test_what_was_begun_before_the_end_is_finished_after_it(
@@ -143,7 +142,10 @@ def test_a_day_that_ends_while_somebody_thinks_it_over_is_not_called_so_far(
         world.home / "visits.parquet",
         places=world.home / "places.csv",
         when=when,
-        terms=Terms(epsilon=1, at_most=2, so_far=True, max_places_per_person=1),
+        epsilon=1,
+        at_most=2,
+        so_far=True,
+        max_places_per_person=1,
         dataset="city",
         ledger=world.home / "ledger.db",
         out=world.out,
@@ -157,6 +159,6 @@ def test_a_day_that_ends_while_somebody_thinks_it_over_is_not_called_so_far(
 
 def test_a_simulation_may_be_about_any_time(tmp_path: Path) -> None:
     release = simulated(
-        tmp_path / "out", [0, 1], Terms(epsilon=1, at_most=2), when="2199-01-01T18:00:00+00:00"
+        tmp_path / "out", [0, 1], {"epsilon": 1, "at_most": 2}, when="2199-01-01T18:00:00+00:00"
     )
     assert release.manifest["question"]["so_far"] is False

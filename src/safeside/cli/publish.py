@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -36,7 +36,6 @@ from safeside.exact import show
 from safeside.ledger import Budget
 from safeside.ledger.rules import PEOPLE_FLOOR
 from safeside.releases.publish import SUPERSEDE_WARNING, prepare
-from safeside.releases.question import Terms
 from safeside.releases.release import Release
 from safeside.releases.simulate import WHEN
 from safeside.releases.simulate import simulate as simulate_counts
@@ -49,7 +48,7 @@ def register(app: typer.Typer) -> None:
     app.command("simulate")(simulate)
 
 
-@gather("terms", options.terms)
+@gather("question", options.question)
 @gather("declared", visit.declared)
 @gather("expected", visit.expected)
 def publish(
@@ -61,7 +60,7 @@ def publish(
         str, typer.Option(help="An instant, or an interval A/B.", rich_help_panel=options.QUESTION)
     ],
     out_dir: options.Out,
-    terms: Terms,
+    question: dict[str, Any],
     declared: VisitFormat,
     expected: Expected,
     exclude_unknown_places: visit.ExcludeUnknown = False,
@@ -128,12 +127,14 @@ def publish(
             "Leave --seed out, or use `safeside simulate`.",
         )
     config = read_config()
-    asked = replace(terms, policy=policy, people_floor=config.people_floor or PEOPLE_FLOOR, so_far=so_far)
     with prepare(
         visit.given(visits),
         places=places,
         when=when,
-        terms=asked,
+        **question,
+        policy=policy,
+        people_floor=config.people_floor or PEOPLE_FLOOR,
+        so_far=so_far,
         dataset=config.dataset_name(dataset),
         ledger=config.ledger_url(ledger),
         out=out_dir,
@@ -202,11 +203,11 @@ def _as_json(release: Release, left: Budget) -> dict[str, object]:
     }
 
 
-@gather("terms", options.terms)
+@gather("question", options.question)
 def simulate(
     counts: Annotated[Path, typer.Argument(metavar="COUNTS.csv", help="Columns place and count.")],
     out_dir: options.Out,
-    terms: Terms,
+    question: dict[str, Any],
     places: Annotated[
         Path | None, typer.Option(help="The list of places, for a map.", rich_help_panel=options.QUESTION)
     ] = None,
@@ -218,7 +219,7 @@ def simulate(
     """Make the same files from given counts: no ledger, no promise, marked as a simulation."""
     release = simulate_counts(
         counts,
-        terms=terms,
+        **question,
         out=out_dir,
         places=places,
         when=when,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from safeside.releases.question import ADP, Terms
+from safeside.releases.asking import ADP
+from safeside.releases.methods import METHODS
 
 QUESTION, ACCOUNT, OUTPUT = "The question", "The account", "The release"
 
@@ -19,6 +20,10 @@ Epsilon = Annotated[
     str, typer.Option(help="The price, written exactly: 1, 0.1, 1/3.", rich_help_panel=QUESTION)
 ]
 Delta = Annotated[str, typer.Option(help="With --guarantee dp.", rich_help_panel=QUESTION)]
+Method = Annotated[
+    str | None,
+    typer.Option(help=f"{', '.join(METHODS)}; else by the other options.", rich_help_panel=QUESTION),
+]
 GuaranteeKind = Annotated[
     str, typer.Option("--guarantee", help="adp, or dp: ordinary (epsilon, delta).", rich_help_panel=QUESTION)
 ]
@@ -73,10 +78,11 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing els
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", rich_help_panel=OUTPUT)]
 
 
-def terms(
+def question(
     *,
     epsilon: Epsilon,
     at_most: AtMost = None,
+    method: Method = None,
     delta: Delta = "0",
     guarantee: GuaranteeKind = ADP,
     decision: Decision = False,
@@ -87,6 +93,6 @@ def terms(
     alpha: Alpha = None,
     publish_at_least: PublishAtLeast = False,
     people: People = None,
-) -> Terms:
-    """What is asked, as it was typed."""
-    return Terms(**locals())
+) -> dict[str, Any]:
+    """What is asked, as it was typed: arguments of `safeside.ask`."""
+    return dict(locals())

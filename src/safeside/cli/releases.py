@@ -14,8 +14,8 @@ from safeside.cli.key import ask_passphrase
 from safeside.cli.wording import as_typed, error_json
 from safeside.errors import BadRelease, BadSignature
 from safeside.ledger import open_ledger
+from safeside.releases.files import WITHDRAWN
 from safeside.releases.purge import purge as purge_paths
-from safeside.releases.release import WITHDRAWN
 from safeside.releases.signing import load_private, load_public
 from safeside.releases.verify import verify as verify_release
 from safeside.releases.withdraw import REASONS, WARNING, read_notice, require_reason

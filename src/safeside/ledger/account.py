@@ -92,6 +92,8 @@ class Releases:
     def together(self, other: Releases) -> Releases:
         """Those of two datasets that are linked."""
         number = self.number + other.number
+        if not number:
+            return self
         return Releases(number=number, digest=_sha256("".join(sorted((self.digest, other.digest)))))
 
 

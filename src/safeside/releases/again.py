@@ -11,12 +11,10 @@ from typing import Any, Final
 
 from safeside.errors import BadQuestion
 from safeside.ledger import Ledger, Reservation, Stage
-from safeside.ledger.questions import shorten
+from safeside.ledger.rules import LOOKED_AT
 
-_ASIDE: Final = ("out", "known_on", "supersedes", "when", "window", "start", "end", "timezone")
-"""What may differ in two requests that ask the same: the time is compared as it is looked at, in UTC, however
-it was written.
-"""
+ASKS: Final = "asks"
+"""The part of a recorded question that stands for what is asked, apart from the time."""
 
 
 def asked_before(
@@ -25,7 +23,7 @@ def asked_before(
     """The last release, or else unfinished request, of these people that asked the same."""
     if ledger.reservation(request) is not None or question["supersedes"] is not None:
         return None
-    wanted = _asked(shorten(question)[0])
+    wanted = _asked(question)
     same = [
         one
         for name in (dataset, *ledger.show(dataset).shares_with)
@@ -35,8 +33,9 @@ def asked_before(
     return max(same, key=lambda one: (one.stage is Stage.COMMITTED, one.number), default=None)
 
 
-def _asked(question: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in question.items() if name not in _ASIDE}
+def _asked(question: Mapping[str, Any]) -> tuple[object, object]:
+    """The time is compared as it is looked at, in UTC, however it was written."""
+    return question.get(ASKS), question.get(LOOKED_AT)
 
 
 def sentence(earlier: Reservation) -> str:

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from safeside.decisions.states import State
-
-STATES: Final = (State.AT_MOST, State.AT_LEAST, State.UNCLEAR, State.NOT_ASKED)
-CODE: Final = {state: number for number, state in enumerate(STATES)}
-"""Within the program a state is a small number; it is never written out as one."""
+from safeside.releases.states import CODE, STATES
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -32,6 +28,12 @@ class Answers:
 
     def __len__(self) -> int:
         return len(self.places)
+
+    def same(self, other: Answers) -> NDArray[np.bool_]:
+        """For each place, whether both say the same of it."""
+        bounds = (self.bounded == other.bounded) & (~self.bounded | (self.upper == other.upper))
+        said: NDArray[np.bool_] = (self.states == other.states) & bounds & (self.lower == other.lower)
+        return said
 
     def number(self, state: State) -> int:
         """How many places have this answer."""

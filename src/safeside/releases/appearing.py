@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from safeside import disk
+from safeside import disk, records
 from safeside.errors import BadRelease, CannotWrite, StoreUnavailable
 from safeside.ledger import Draw, Ledger, Reservation, steps
 from safeside.releases import manifest
-from safeside.releases.contents import check_contents
+from safeside.releases.check_files import check_files
 from safeside.releases.release import Release, hold, load
 from safeside.releases.sealing import bound_to, new_key, seal, unseal
 from safeside.releases.signature import sign
@@ -59,7 +59,7 @@ class Draws:
         release = load(out)
         if release.digest != reservation.manifest:
             raise manifest.bad("it is not the release the ledger has committed to")
-        check_contents(release)
+        check_files(release)
         return release
 
     def appear(self, reservation: Reservation, drawn: Mapping[str, bytes] | None) -> Release:
@@ -91,7 +91,7 @@ class Draws:
         draw = self.ledger.draws().get(reservation.digest)
         data = None if draw is None else self.staging.read_sealed(draw)
         files = None if draw is None or data is None else unseal(data, draw.key, bound_to(reservation))
-        if files is None or manifest.digest(files[manifest.FILE]) != reservation.manifest:
+        if files is None or records.digest(files[manifest.FILE]) != reservation.manifest:
             raise BadRelease(
                 f'The release for the request "{reservation.request}" was committed, and what was drawn for '
                 f'it is not beside "{self.staging.out}", or was altered.',
@@ -100,7 +100,7 @@ class Draws:
                 "twice under one payment: ask anew, with another `request_id=` and `again=True`, which is "
                 "charged anew.",
             )
-        check_contents(hold(self.staging.out, files))
+        check_files(hold(self.staging.out, files))
         return files
 
     def clear(self, reservation: Reservation) -> None:

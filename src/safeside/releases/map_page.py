@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from safeside.decisions.states import State
 from safeside.releases import pages, wording
-from safeside.releases.answers import CODE, STATES, Answers
+from safeside.releases.answers import Answers
+from safeside.releases.states import CODE, STATES
 from safeside.releases.wording import Manifest
 from safeside.visits import Places
 

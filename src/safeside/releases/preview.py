@@ -8,12 +8,13 @@ from fractions import Fraction
 from textwrap import TextWrapper
 from typing import Final
 
+from safeside.decisions.states import State
 from safeside.exact import show
 from safeside.ledger.money import Budget, Cost
 from safeside.releases import wording
+from safeside.releases.asking import Inquiry
 from safeside.releases.charts import FLOAT_ERROR
-from safeside.releases.composing import Setting, draft
-from safeside.releases.question import Question
+from safeside.releases.record import ReleaseRecord, plain
 
 _COUNTS_NAMED: Final = 4
 _LEFT_OUT: Final = (
@@ -57,26 +58,25 @@ class Preview:
 
 
 def preview(
-    question: Question,
-    setting: Setting,
+    draft: ReleaseRecord,
+    inquiry: Inquiry,
     cost: Cost,
     before: Budget,
     after: Budget,
     *,
-    exclude_unknown_places: bool = False,
     answered: str | None = None,
 ) -> Preview:
     """From the question and the account alone."""
-    record = draft(question, setting)
+    record = plain(draft)
     return Preview(
         question=_question(record),
         promise=tuple(wording.promise(record)),
         error_side=tuple(wording.error_side(record)),
-        expect=(*_expect(question), *([_LEFT_OUT] if exclude_unknown_places else [])),
+        expect=(*_expect(inquiry), *([_LEFT_OUT] if inquiry.exclude_unknown_places else [])),
         price=f"{_amount(cost.epsilon, cost.delta)}, charged before anything is drawn.",
         remaining=f"{_amount(before.epsilon, before.delta)} now; "
         f"{_amount(after.epsilon, after.delta)} afterwards.",
-        request=f"{setting.release} (the same request is answered and charged once, however often it is run)",
+        request=f"{draft.release} (the same request is answered and charged once, however often it is run)",
         answered=answered,
     )
 
@@ -87,18 +87,20 @@ def _question(record: wording.Manifest) -> str:
     return f"{said}? At each of {number:,} places, {wording.when(record['question'])}."
 
 
-def _expect(question: Question) -> tuple[str, ...]:
-    limit = int(question.thresholds.max())
-    likely = {count: question.design.beta(limit, count) for count in range(min(limit + 1, _COUNTS_NAMED))}
+def _expect(inquiry: Inquiry) -> tuple[str, ...]:
+    asked, method = inquiry.conditions, inquiry.question.method
+    limit = int(asked.at_most.max())
+    likely = {count: method.beta(asked, limit, count) for count in range(min(limit + 1, _COUNTS_NAMED))}
     by_count = ", ".join(f"{at_least(share)} with {count}" for count, share in likely.items())
-    which = "A place" if question.order is None else "A place that is asked"
+    in_turn = State.NOT_ASKED in method.possible
+    which = "A place that is asked" if in_turn else "A place"
     lines = [
-        f'"At most" for {at_least(question.design.expected(question.thresholds))} of the places or more, '
+        f'"At most" for {at_least(method.expected(asked))} of the places or more, '
         "on average, if nobody were at any of them, and for fewer where there are visitors.",
         f"{which} gets it with a probability of at least {by_count} known infected visitors. No data was "
         "read for this.",
     ]
-    if question.order is not None and question.kappa == 1:
+    if in_turn and inquiry.question.places_per_person == 1:
         lines.append(
             "Here one person is counted at one place only, so leaving `max_alarms=` out costs the same and "
             "answers every place."

@@ -11,6 +11,7 @@ that running the same command again finishes for nothing (tests/faults kills one
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -18,6 +19,8 @@ from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
+
+import msgspec
 
 from safeside.errors import (
     BadCounts,
@@ -33,13 +36,13 @@ from safeside.errors import (
     StoreUnavailable,
 )
 from safeside.ledger import Dataset, Ledger, Reservation, Stage, steps
-from safeside.ledger.events import canonical
 from safeside.ledger.money import Cost
 from safeside.ledger.rules import LOOKED_AT
+from safeside.ledger.status import TARGETS, WINDOW
 from safeside.mechanisms.counts import people_counts
 from safeside.noise.entropy import Entropy
 from safeside.progress import Progress, quiet
-from safeside.releases import again, counting
+from safeside.releases import again
 from safeside.releases.appearing import (
     APPEARED,
     CLEARED,
@@ -50,19 +53,21 @@ from safeside.releases.appearing import (
     Draws,
     seal_into,
 )
-from safeside.releases.claims import check_claims
-from safeside.releases.composing import Setting, compose
-from safeside.releases.contents import check_contents
-from safeside.releases.designs import Asked
+from safeside.releases.asking import Inquiry
+from safeside.releases.check_claims import check_claims
+from safeside.releases.check_files import check_files
+from safeside.releases.files import compose
 from safeside.releases.limits import CLOSED, require_within
 from safeside.releases.looked_at import charged_periods, looked_at, whole_days, written
 from safeside.releases.preview import Preview, preview
 from safeside.releases.question import Question, require_time
+from safeside.releases.record import Paid, Price, Promised, ReleaseRecord
+from safeside.releases.record import written as moment_written
 from safeside.releases.release import Release, hold, load
 from safeside.releases.sealing import room
 from safeside.releases.signing import PrivateKey
 from safeside.releases.staging import FLUSHED, MADE, PLACED, Staging
-from safeside.visits import Confirm, Counts, Expected, VisitFormat, count_visits, default_cache, never_confirm
+from safeside.visits import Confirm, Counts, Expected, count_visits, default_cache, never_confirm
 
 ASKED: Final = "publish: the question is checked"
 RESERVED: Final = "publish: the reservation is paid"
@@ -81,11 +86,9 @@ STEPS: Final = (
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Sources:
-    """The private data and how it is to be read; nothing here is opened before the reservation is paid."""
+    """The private data and what is known of them; nothing here is opened before the reservation is paid."""
 
     visits: Any
-    format: VisitFormat
-    exclude_unknown_places: bool = False
     expected: Expected | None = None
     allow_nobody: bool = False
 
@@ -94,7 +97,7 @@ class Sources:
 class Publication:
     """A release that can be made: checked, priced, and not yet paid for."""
 
-    question: Question
+    inquiry: Inquiry
     sources: Sources
     ledger: Ledger
     dataset: Dataset
@@ -117,12 +120,16 @@ class Publication:
                 "Leave the seed out, or use `safeside.simulate(...)`, which needs no ledger.",
             )
 
+    @property
+    def question(self) -> Question:
+        """What is asked."""
+        return self.inquiry.question
+
     @cached_property
     def cost(self) -> Cost:
         """The price, and the days or weeks that are charged with it."""
-        return self.question.design.cost(
-            charged_periods(self.ledger, self.dataset.name, self.question.window, self.sources.format)
-        )
+        periods = charged_periods(self.ledger, self.dataset.name, self.question.window, self.inquiry.format)
+        return self.question.method.cost(self.inquiry.conditions, periods)
 
     @cached_property
     def draws(self) -> Draws:
@@ -133,15 +140,15 @@ class Publication:
     def recorded(self) -> dict[str, Any]:
         """The question as the ledger keeps it."""
         return {
-            **self.question.recorded(),
-            "visits": counting.declared(
-                self.sources.format, exclude_unknown_places=self.sources.exclude_unknown_places
-            ),
+            "question": self.question.recorded(),
+            again.ASKS: self.question.identity(),
+            TARGETS: list(self.inquiry.places.ids),
+            WINDOW: " ".join(self.question.windows),
             "known_on": None if self.known_on is None else self.known_on.isoformat(),
             "supersedes": self.supersedes,
             # What was drawn stands beside this directory, so the same request is the same directory.
             "out": str(self.staging.out.resolve()),
-            LOOKED_AT: written(looked_at(self.question.window, self.sources.format)),
+            LOOKED_AT: written(looked_at(self.question.window, self.inquiry.format)),
         }
 
     @cached_property
@@ -149,19 +156,22 @@ class Publication:
         """A release, or a paid request, that asks the same; none for a retry and for what supersedes."""
         return again.asked_before(self.ledger, self.dataset.name, self.request, self.recorded)
 
-    def setting(self, known_on: datetime, ledger: dict[str, Any] | None) -> Setting:
-        """What the release says of itself beyond the question."""
-        status = self.ledger.show(self.dataset.name)
-        return Setting(
+    def draft(
+        self, known_on: datetime, paid: Paid | None = None, counted: tuple[str, ...] = ()
+    ) -> ReleaseRecord:
+        """What the release says of itself before anything is drawn: everything but answers and files."""
+        status, asked = self.ledger.show(self.dataset.name), self.inquiry.conditions
+        return ReleaseRecord(
             release=self.request,
-            known_on=known_on,
-            simulated=False,
-            promise=status.promise,
-            earlier=status.published,
-            unit=self.dataset.unit,
-            caps=status.standing,
-            ledger=ledger,
             supersedes=self.supersedes,
+            known_on=moment_written(known_on),
+            question=self.question,
+            counted=counted or (self.question.rule(),),
+            mechanism=self.question.method.stated(asked),
+            guarantee=Promised.of(
+                asked, unit=self.dataset.unit, caps=status.standing, earlier=status.published
+            ),
+            ledger=paid,
         )
 
     def preview(self, now: datetime) -> Preview:
@@ -170,14 +180,12 @@ class Publication:
         self.ledger.require_open(self.dataset.name, self.request, self.recorded)
         before = self.ledger.remaining(self.dataset.name, self.cost.periods)
         after = before if known is not None else self.ledger.preview(self.dataset.name, self.cost)
-        setting = self.setting(self.known_on or now, None)
         return preview(
-            self.question,
-            setting,
+            self.draft(self.known_on or now),
+            self.inquiry,
             self.cost,
             before,
             after,
-            exclude_unknown_places=self.sources.exclude_unknown_places,
             answered=None if self.earlier is None else again.sentence(self.earlier),
         )
 
@@ -240,31 +248,29 @@ class Publication:
         """
         counts = self._count(reservation, progress, confirm)
         steps.reached(COUNTED)
-        zone = self.sources.format.local
+        zone, question = self.inquiry.format.local, self.question
         if counts.whole_days and zone is not None:
             # Another hour of a day whose rows are dates is the same rows: closed together.
-            days = whole_days(looked_at(self.question.window, self.sources.format), zone)
+            days = whole_days(looked_at(question.window, self.inquiry.format), zone)
             self.ledger.require_open(self.dataset.name, self.request, {LOOKED_AT: written(days)})
-        question = replace(self.question, counted=counting.sentences(counts))
-        order = (
-            None if question.order is None else question.order.settle(len(question.places.ids), self.entropy)
-        )
+        asked = self.inquiry.conditions
+        asked = replace(asked, known=question.method.settled(asked, self.entropy))
         steps.reached(ORDERED)
         progress(None, "Drawing noise and writing the release")
         with self.staging.sealing() as (path, sealed):
             steps.reached(OPENED)
-            asked = Asked(
-                places=question.places.ids, counts=counts.values, thresholds=question.thresholds, order=order
-            )
-            drawn = question.design.answer(asked, self.entropy)
+            drawn = question.method.draw(asked, counts.values, self.entropy)
             steps.reached(DRAWN)
-            setting = self.setting(self.known_on or reservation.time, self._paid(reservation))
-            files = compose(question, setting, drawn.answers, order, self.basemap)
+            answers = question.method.states(asked, drawn)
+            said = (counts.reading, question.rule(), *counts.exclusions)
+            draft = self.draft(self.known_on or reservation.time, self._paid(reservation), said)
+            draft = msgspec.structs.replace(draft, outcome=dict(drawn.outcome))
+            files = compose(draft, answers, asked, self.inquiry.places, self.basemap)
             release = hold(self.staging.out, files)
-            check_contents(release)
+            check_files(release)
             check_claims(release)
             steps.reached(COMPOSED)
-            draw = seal_into(sealed, path, files, reservation, self._room(setting))
+            draw = seal_into(sealed, path, files, reservation, self._room(draft))
         steps.reached(SEALED)
         try:
             return self.ledger.commit(
@@ -278,20 +284,20 @@ class Publication:
         except RequestConflict:
             return self.ledger.reservation(self.request) or reservation, None
 
-    def _room(self, setting: Setting) -> int:
+    def _room(self, draft: ReleaseRecord) -> int:
         """How large an encrypted draw is, from what was known before it was drawn."""
-        places = self.question.places
-        known = (self.recorded, self.basemap, setting.promise)
-        return room(len(places), places.table.write_csv(), *map(canonical, known))
+        places = self.inquiry.places
+        known = (self.recorded, self.basemap, draft.guarantee.promise)
+        return room(len(places), places.table.write_csv(), *map(json.dumps, known))
 
-    def _paid(self, reservation: Reservation) -> dict[str, Any]:
+    def _paid(self, reservation: Reservation) -> Paid:
         """What the release says of its payment; nothing of it depends on other releases or on the data."""
-        return {
-            "id": self.ledger.ledger_id,
-            "dataset": self.dataset.name,
-            "reference": reservation.reference,
-            "cost": reservation.cost.to_json(),
-        }
+        return Paid(
+            id=self.ledger.ledger_id,
+            dataset=self.dataset.name,
+            reference=reservation.reference,
+            cost=Price.of(reservation.cost),
+        )
 
     def _count(self, reservation: Reservation, progress: Progress, confirm: Confirm) -> Counts:
         """Exact counts of people; input that cannot be counted for certain ends the request here.
@@ -302,11 +308,11 @@ class Publication:
         try:
             counts = count_visits(
                 self.sources.visits,
-                self.question.places,
+                self.inquiry.places,
                 self.question.window,
-                self.sources.format,
-                max_places_per_person=self.question.kappa,
-                exclude_unknown_places=self.sources.exclude_unknown_places,
+                self.inquiry.format,
+                max_places_per_person=self.question.places_per_person,
+                exclude_unknown_places=self.inquiry.exclude_unknown_places,
                 expected=self.sources.expected,
                 key=self.ledger.fingerprint_key,
                 on_files=lambda files: self.ledger.read_files(reservation, files),

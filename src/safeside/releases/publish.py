@@ -1,32 +1,29 @@
-"""The way in: from what a person types to a publication that can be looked at, and then made."""
+"""The way in: from a question and an account to a publication that can be looked at, and then made."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from safeside import untrusted
-from safeside.errors import BadQuestion, LedgerMissing, ReleaseError
-from safeside.exact import Number
+import msgspec
+
+from safeside import records, untrusted
+from safeside.errors import BadQuestion, LedgerMissing, MadeByNewer, ReleaseError
 from safeside.ledger import Ledger, Published, Stage, open_ledger
-from safeside.ledger.events import canonical, digest
-from safeside.ledger.rules import PEOPLE_FLOOR
 from safeside.ledger.state import SLACK_SECONDS
 from safeside.noise.entropy import Entropy
 from safeside.progress import Progress, quiet
-from safeside.releases import counting
 from safeside.releases import manifest as manifests
-from safeside.releases.artefacts import places_digest
+from safeside.releases.asking import ARGUMENTS, Inquiry, ask, require_declared
 from safeside.releases.basemap import read_basemap
 from safeside.releases.earlier import remember
-from safeside.releases.limits import with_limits
-from safeside.releases.manifest import FILE as RELEASE_FILE
+from safeside.releases.manifest import FILE
+from safeside.releases.preview import Preview
 from safeside.releases.publication import Publication, Sources
-from safeside.releases.question import ADP, NOT_VISITED, Question, Terms, ask
 from safeside.releases.release import Release, load
 from safeside.releases.signature import check_signature
 from safeside.releases.signing import (
@@ -39,16 +36,8 @@ from safeside.releases.signing import (
     load_public,
 )
 from safeside.releases.staging import Staging
-from safeside.visits import (
-    Confirm,
-    Expected,
-    Places,
-    VisitFormat,
-    Window,
-    never_confirm,
-    read_places,
-    require_free_ground,
-)
+from safeside.releases.targets import places_digest
+from safeside.visits import Confirm, Expected, never_confirm
 
 _ID: Final = 24
 SUPERSEDE_WARNING: Final = (
@@ -58,79 +47,97 @@ SUPERSEDE_WARNING: Final = (
 )
 
 
-@contextmanager
-def prepare(
-    visits: Any,
-    *,
-    places: Any,
-    when: str,
-    terms: Terms,
-    dataset: str,
-    ledger: str | Path | Ledger,
-    out: str | Path,
-    visit_format: VisitFormat | None = None,
-    exclude_unknown_places: bool = False,
-    allow_nobody: bool = False,
-    expected: Expected | None = None,
-    key: str | Path | PrivateKey = KEY,
-    known_on: datetime | None = None,
-    supersedes: str | Path | None = None,
-    scheduled: bool = False,
-    request_id: str | None = None,
-    again: bool = False,
-    basemap: str | Path | None = None,
-    entropy: Entropy | None = None,
-    ask_passphrase: Ask | None = None,
-) -> Iterator[Publication]:
-    """Check the question, the list of places, the ledger, the key and the directory; open no private data."""
-    _require_past(known_on)
-    form = visit_format or VisitFormat()
-    # A list that was put together by hand is looked at like any other.
-    listed = read_places(places.table if isinstance(places, Places) else places)
-    require_free_ground(listed, form)
-    window = Window.parse(when, form.timezone)
-    signing = key if isinstance(key, PrivateKey) else load_private(key, ask=ask_passphrase)
-    backdrop = None if basemap is None else read_basemap(basemap)
-    book = ledger if isinstance(ledger, Ledger) else open_ledger(ledger)
-    try:
-        known = book.dataset(dataset)
-        question = ask(
-            listed,
-            window,
-            with_limits(terms, known, window),
-            timezone=form.timezone,
-            counted=(counting.rule(window),),
-        )
-        if not isinstance(key, PrivateKey):
-            remember(Path(key), book)
-        target = _directory(Path(out))
-        siblings, doubtful = _siblings(target, book, _keys(key, signing))
-        book.reconcile(siblings)
-        if supersedes is not None and not scheduled:
+@dataclass(frozen=True, kw_only=True)
+class Account:
+    """Where a release is paid for, signed and put, and what it says beside its answers."""
+
+    ledger: str | Path | Ledger
+    dataset: str
+    out: str | Path
+    key: str | Path | PrivateKey = KEY
+    request_id: str | None = None
+    """Your own name for the request; the same id pays once."""
+    again: bool = False
+    """Pay for a question although it was answered before."""
+    known_on: datetime | None = None
+    """The moment the data speak from; now, if left out."""
+    supersedes: str | Path | None = None
+    scheduled: bool = False
+    """That the release supersedes another on a schedule that was fixed beforehand."""
+    basemap: str | Path | None = None
+
+    def __post_init__(self) -> None:
+        """What becomes known later must not be claimed to be counted: that is how "never wrong" would end."""
+        moment = self.known_on
+        if moment is not None and (
+            moment.tzinfo is None or moment > datetime.now(UTC) + timedelta(seconds=SLACK_SECONDS)
+        ):
+            raise BadQuestion(
+                "The moment the data speak from lies in the future, or has no time zone.",
+                "Give `known_on=` as a moment that has passed, or leave it out.",
+            )
+        if self.supersedes is not None and not self.scheduled:
             raise BadQuestion(
                 "A release supersedes another only on a schedule, and nobody declared that this one does.",
                 f"Declare it with `scheduled=True`, if it is true. {SUPERSEDE_WARNING}",
             )
-        earlier = None if supersedes is None else _earlier(supersedes, question, book)
-        request = request_id or _request(dataset, question, target, earlier, known_on)
-        _require_plain((dataset, request, *form.stay_states))
+
+
+_ACCOUNT: Final = frozenset(one.name for one in fields(Account))
+
+
+@contextmanager
+def prepare(
+    visits: Any,
+    question: Inquiry | None = None,
+    account: Account | None = None,
+    *,
+    allow_nobody: bool = False,
+    expected: Expected | None = None,
+    covers: str | None = None,
+    entropy: Entropy | None = None,
+    ask_passphrase: Ask | None = None,
+    **given: Any,
+) -> Iterator[Publication]:
+    """Check the question, the list of places, the ledger, the key and the directory; open no private data.
+
+    The question and the account may be given by their arguments instead: see `ask` and `Account`.
+    """
+    asked, paying = _split(given, question, account)
+    account = account or Account(**paying)
+    signing = account.key
+    if not isinstance(signing, PrivateKey):
+        signing = load_private(signing, ask=ask_passphrase)
+    backdrop = None if account.basemap is None else read_basemap(account.basemap)
+    book = account.ledger if isinstance(account.ledger, Ledger) else open_ledger(account.ledger)
+    try:
+        known = book.dataset(account.dataset)
+        inquiry = question or ask(**asked, dataset=known)
+        require_declared(inquiry.question, known)
+        if not isinstance(account.key, PrivateKey):
+            remember(Path(account.key), book)
+        target = _directory(Path(account.out))
+        siblings, doubtful = _siblings(target, book, _keys(account.key, signing))
+        book.reconcile(siblings)
+        earlier = None if account.supersedes is None else _earlier(account.supersedes, inquiry, book)
+        request = account.request_id or _request(account, inquiry, target, earlier)
+        _require_plain((account.dataset, request, *inquiry.format.stay_states))
+        declared = expected or Expected()
         publication = Publication(
-            question=question,
+            inquiry=inquiry,
             sources=Sources(
                 visits=visits,
-                format=form,
-                exclude_unknown_places=exclude_unknown_places,
                 allow_nobody=allow_nobody,
-                expected=expected,
+                expected=declared if covers is None else replace(declared, covers=covers),
             ),
             ledger=book,
             dataset=known,
             request=request,
             staging=Staging(out=target, request=request),
             key=signing,
-            known_on=known_on,
+            known_on=account.known_on,
             supersedes=earlier,
-            again=again,
+            again=account.again,
             basemap=backdrop,
             entropy=entropy,
             doubtful=tuple(doubtful),
@@ -138,91 +145,76 @@ def prepare(
         publication.require_time()
         yield publication
     finally:
-        if not isinstance(ledger, Ledger):
+        if not isinstance(account.ledger, Ledger):
             book.close()
 
 
 def publish(
     visits: Any,
+    question: Inquiry | None = None,
+    account: Account | None = None,
     *,
-    places: Any,
-    when: str,
-    epsilon: Number,
-    dataset: str,
-    ledger: str | Path | Ledger,
-    out: str | Path,
-    at_most: int | None = None,
-    delta: Number = 0,
-    guarantee: str = ADP,
-    policy: str = NOT_VISITED,
-    max_places_per_person: int | None = None,
-    max_alarms: int | None = None,
-    at_least: int | None = None,
-    alpha: Number | None = None,
-    publish_at_least: bool = False,
-    people: int | None = None,
-    people_floor: int = PEOPLE_FLOOR,
-    decision: bool = False,
-    order: str | None = None,
-    so_far: bool = False,
-    columns: Mapping[str, str] | str | None = None,
-    time_format: str | None = None,
-    timezone: str | None = None,
-    hold: timedelta | str | None = None,
-    radius: float | None = None,
-    visit_format: VisitFormat | None = None,
-    covers: str | None = None,
-    exclude_unknown_places: bool = False,
-    allow_nobody: bool = False,
     expected: Expected | None = None,
-    key: str | Path | PrivateKey = KEY,
-    known_on: datetime | None = None,
-    supersedes: str | Path | None = None,
-    scheduled: bool = False,
-    request_id: str | None = None,
-    again: bool = False,
-    basemap: str | Path | None = None,
+    covers: str | None = None,
+    allow_nobody: bool = False,
     entropy: Entropy | None = None,
     confirm: Confirm = never_confirm,
     progress: Progress = quiet,
+    **given: Any,
 ) -> Release:
     """Publish what can be said of every place, once, and pay for it.
 
+    The question and the account are made by `ask` and `Account`, or given by their arguments at once:
+    `publish(visits, places=..., when=..., at_most=2, epsilon=1, ledger=..., dataset=..., out=...)`.
+
     Running it again with the same arguments, for instance after a crash, returns the same release and spends
     nothing more; the same question for another directory is refused unless it is asked `again`, and paid
-    again. `visit_format` declares everything about the visits at once, instead of the separate arguments;
-    `expected` what is known of them and is not published, such as what the export `covers`. What is left out
-    because its place is not listed is shown to `confirm`. docs/releases.md has the order of the steps;
-    docs/promise.md what is promised.
+    again. `expected` declares what is known of the visits and is not published, such as what the export
+    `covers`; `allow_nobody` that there may have been nobody anywhere. What is left out because its place is
+    not listed is shown to `confirm`. docs/releases.md has the order of the steps; docs/promise.md what is
+    promised.
     """
-    given = locals()
-    terms = Terms(**{one.name: given[one.name] for one in fields(Terms)})
-    form = visit_format or VisitFormat(
-        columns=columns or {}, time_format=time_format, timezone=timezone, hold=hold, radius=radius
-    )
-    known = expected or Expected()
     with prepare(
         visits,
-        places=places,
-        when=when,
-        terms=terms,
-        dataset=dataset,
-        ledger=ledger,
-        out=out,
-        visit_format=form,
-        exclude_unknown_places=exclude_unknown_places,
+        question,
+        account,
+        expected=expected,
+        covers=covers,
         allow_nobody=allow_nobody,
-        expected=known if covers is None else replace(known, covers=covers),
-        key=key,
-        known_on=known_on,
-        supersedes=supersedes,
-        scheduled=scheduled,
-        request_id=request_id,
-        again=again,
-        basemap=basemap,
         entropy=entropy,
+        **given,
     ) as publication:
         return publication.run(progress, confirm=confirm)
+
+
+def quote(
+    question: Inquiry | None = None,
+    account: Account | None = None,
+    *,
+    now: datetime | None = None,
+    **given: Any,
+) -> Preview:
+    """What a release would promise, show and cost; no visits are read, and nothing is spent."""
+    with prepare(None, question, account, **given) as publication:
+        return publication.preview(now or datetime.now(UTC))
+
+
+def _split(
+    given: Mapping[str, Any], question: Inquiry | None, account: Account | None
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The arguments of the question and those of the account; what would be ignored is refused."""
+    asked = {name: value for name, value in given.items() if name in ARGUMENTS}
+    paying = {name: value for name, value in given.items() if name in _ACCOUNT and name not in ARGUMENTS}
+    paying |= {"dataset": asked.pop("dataset")} if "dataset" in asked else {}
+    for name in given.keys() - asked.keys() - paying.keys():
+        raise TypeError(f"publish() got an unexpected keyword argument '{name}'")
+    for whole, parts, called in ((question, asked, "question"), (account, paying, "account")):
+        if whole is not None and parts:
+            raise BadQuestion(
+                f"`{min(parts)}=` was given beside a whole {called}, and would be ignored.",
+                f"Put it into the {called}, or give every argument of the {called} separately.",
+            )
+    return asked, paying
 
 
 def _directory(out: Path) -> Path:
@@ -230,29 +222,18 @@ def _directory(out: Path) -> Path:
     return out.resolve() if out.is_symlink() or out.name in ("", "..") else out
 
 
-def _require_past(known_on: datetime | None) -> None:
-    """What becomes known later must not be claimed to be counted: that is how "never wrong" would end."""
-    if known_on is None:
-        return
-    if known_on.tzinfo is None or known_on > datetime.now(UTC) + timedelta(seconds=SLACK_SECONDS):
-        raise BadQuestion(
-            "The moment the data speak from lies in the future, or has no time zone.",
-            "Give `known_on=` as a moment that has passed, or leave it out.",
-        )
-
-
-def _request(
-    dataset: str, question: Question, out: Path, supersedes: str | None, known_on: datetime | None
-) -> str:
+def _request(account: Account, inquiry: Inquiry, out: Path, supersedes: str | None) -> str:
     """The same question for the same directory is the same request, so that a repeated command is a retry."""
+    moment = account.known_on
     asked = {
-        "dataset": dataset,
-        "question": question.recorded(),
+        "dataset": account.dataset,
+        # Other words for how the same visits are read do not make it another request.
+        "question": msgspec.structs.replace(inquiry.question, reading={}),
         "out": str(out.resolve()),
         "supersedes": supersedes,
-        "known_on": None if known_on is None else known_on.astimezone(UTC).isoformat(),
+        "known_on": None if moment is None else moment.astimezone(UTC).isoformat(),
     }
-    return f"r-{digest(canonical(asked))[:_ID]}"
+    return f"r-{records.digest(records.canonical(asked))[:_ID]}"
 
 
 def _keys(key: str | Path | PrivateKey, signing: PrivateKey) -> tuple[PublicKey, ...]:
@@ -274,10 +255,10 @@ def _siblings(out: Path, ledger: Ledger, keys: Sequence[PublicKey]) -> tuple[lis
             release = load(directory)
             if release.simulated or release.charged().ledger_id != ledger.ledger_id:
                 continue
-        except ReleaseError:
+        except (ReleaseError, MadeByNewer):
             continue
         try:
-            signed = check_signature(directory, RELEASE_FILE, keys).sha256 == release.digest
+            signed = check_signature(directory, FILE, keys).sha256 == release.digest
         except ReleaseError:
             signed = False
         if signed:
@@ -293,7 +274,7 @@ def _unknown(parent: Path, ledger: Ledger) -> list[Path]:
     digests = {}
     for directory in sorted(there):
         with suppress(OSError, ReleaseError):
-            digests[directory] = manifests.digest(manifests.read(directory, RELEASE_FILE))
+            digests[directory] = records.digest(manifests.read(directory, FILE))
     known = ledger.committed_of(digests.values())
     return [directory for directory, digest in digests.items() if digest not in known]
 
@@ -307,7 +288,7 @@ def _require_plain(texts: Iterable[str]) -> None:
         )
 
 
-def _earlier(supersedes: str | Path, question: Question, ledger: Ledger) -> str:
+def _earlier(supersedes: str | Path, inquiry: Inquiry, ledger: Ledger) -> str:
     """The release that is superseded: one this ledger published, about the same places and time."""
     directory = Path(supersedes)
     named = load(directory).id if directory.is_dir() else str(supersedes)
@@ -319,8 +300,8 @@ def _earlier(supersedes: str | Path, question: Question, ledger: Ledger) -> str:
         )
     earlier = ledger.question(known)
     same = (earlier.get("window"), places_digest(earlier.get("targets") or ())) == (
-        question.window.text,
-        places_digest(question.places.ids),
+        " ".join(inquiry.question.windows),
+        inquiry.question.targets.sha256,
     )
     if not same:
         raise BadQuestion(

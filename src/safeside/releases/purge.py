@@ -16,7 +16,7 @@ from safeside import disk
 from safeside.errors import CannotWrite
 from safeside.ledger import Ledger
 from safeside.releases import manifest
-from safeside.releases.release import WITHDRAWN
+from safeside.releases.files import WITHDRAWN
 from safeside.releases.staging import APPEARING, SEALED
 
 _LEFT: Final = re.compile(rf"\..+\.[0-9a-f]{{16}}\.[0-9a-f]{{16}}\.({SEALED}|{APPEARING})")

@@ -1,169 +1,189 @@
 """The question: everything that is chosen, and chosen from public knowledge alone.
 
-A choice made after a look at the data is an output nobody paid for, so all of them stand here, are checked
-here, and are written into the ledger before the data is opened (THEORY section 8).
+A choice made after a look at the data is an output nobody paid for, so all of them stand in one record, which
+is written into the ledger before the data is opened (THEORY section 8), published in release.json, and
+checked by the same rules when it is asked and when a release is verified. `asking.py` makes it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections.abc import Sequence
+from datetime import datetime
 from fractions import Fraction
-from typing import Any, Final
+from typing import Annotated, Any, ClassVar
 
+import msgspec
 import numpy as np
 
-from safeside import exact
-from safeside.errors import BadNumber, BadQuestion, PrivacyError
-from safeside.exact import Number
+from safeside import exact, records
+from safeside.errors import BadQuestion
 from safeside.ledger.rules import PEOPLE_FLOOR, require_floor
-from safeside.mechanisms.ageo import AGeo
-from safeside.mechanisms.optimal_decision import OptimalDecision
-from safeside.mechanisms.paddedgeo import PaddedGeo
-from safeside.mechanisms.sageo import SAGeo
-from safeside.privacy.policy import Policy
-from safeside.releases.artefacts import places_digest
-from safeside.releases.designs import AtLeast, Counted, Design, InTurn, OneBit, Whole
-from safeside.releases.order import Order, read_order
-from safeside.visits import Places, Window
+from safeside.records import Part, PlainText, Record
+from safeside.releases.methods import AnyMethod, Conditions, Whole
+from safeside.releases.methods.base import Number, Positive
+from safeside.releases.targets import Targets
+from safeside.visits import Window
+from safeside.zones import find_zone
 
-NOT_VISITED: Final = "not-visited"
-ADP: Final = "adp"
-DP: Final = "dp"
+VISITED = "visited"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Terms:
-    """What the asker declares, before it is checked."""
+class Subject(Part, frozen=True, kw_only=True):
+    """Who is counted, and what they did: the words of every sentence."""
 
-    at_most: int | None = None
-    epsilon: Number
-    delta: Number = 0
-    guarantee: str = ADP
-    policy: str = NOT_VISITED
-    max_places_per_person: int | None = None
-    max_alarms: int | None = None
-    at_least: int | None = None
-    alpha: Number | None = None
+    one: PlainText = "known infected visitor"
+    many: PlainText = "known infected visitors"
+    verb: PlainText = "visited"
+
+
+class Forecast(Part, frozen=True, kw_only=True):
+    """What is expected of each condition, from public knowledge: where it comes from, and its digest."""
+
+    source: PlainText
+    sha256: str
+
+
+class Series(Part, frozen=True, kw_only=True):
+    """The plan of releases that a question belongs to, and which of its windows it asks about."""
+
+    plan: PlainText
+    window: Number
+
+
+class Question(Record, frozen=True, kw_only=True):
+    """At each target, in each window, for each measure: is the count at most a number?"""
+
+    kind: ClassVar[str] = "question"
+
+    targets: Targets
+    windows: Annotated[tuple[PlainText, ...], msgspec.Meta(min_length=1)]
+    """An instant, or an interval A/B, each with its offset from UTC."""
+    measures: tuple[PlainText, ...] = (VISITED,)
+    at_most: Number
+    """The threshold of every condition that has none of its own; of equally frequent ones the smallest."""
+    at_most_of: dict[PlainText, Number] = msgspec.field(default_factory=dict)
+    method: AnyMethod
+    at_least: Number | None = None
+    alpha: Fraction | None = None
+    """How often "at least" may be wrong: of one place, or, where it is published, of any place."""
     publish_at_least: bool = False
-    people: int | None = None
-    people_floor: int = PEOPLE_FLOOR
-    decision: bool = False
-    order: str | None = None
+    people: Number | None = None
+    """A public number that no count exceeds."""
+    places_per_person: Positive | None = None
+    """The most places one person is counted at, which the counting enforces; None where unlimited."""
+    forecast: Forecast | None = None
+    subject: Subject = Subject()
+    reading: dict[PlainText, PlainText] = msgspec.field(default_factory=dict)
+    """How the visits are read and what is left out, as it was declared."""
+    timezone: PlainText | None = None
     so_far: bool = False
-    """The time asked about is not over: the release says that it speaks of it so far."""
+    """The time asked about was not over: the release says that it speaks of it so far."""
+    series: Series | None = None
 
+    @property
+    def window(self) -> Window:
+        """The one window that can be asked about today."""
+        (only,) = self.windows
+        # The moments carry their offsets, so that the zones of this machine have no say in them.
+        return Window.parse(only)
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Question:
-    """A question that can be answered, with the design that answers it."""
+    @property
+    def alpha_each(self) -> Fraction | None:
+        """How often "at least" may be wrong for one place."""
+        if self.alpha is None:
+            return None
+        return self.alpha / self.targets.number if self.publish_at_least else self.alpha
 
-    places: Places
-    window: Window
-    timezone: str | None
-    counted: tuple[str, ...]
-    thresholds: Whole
-    design: Design
-    order: Order | None
-    at_least: int | None
-    alpha: Fraction | None
-    alpha_each: Fraction | None
-    publish_at_least: bool
-    people: int | None
-    kappa: int | None
-    """What the counting must enforce: the most places one person is counted at; None where unlimited."""
-    so_far: bool = False
+    def conditions(self, targets: Sequence[str], known: Whole | None = None) -> Conditions:
+        """Every condition, for the list of targets that the question names by its digest."""
+        own, common = self.at_most_of, self.at_most
+        limits = np.array([own.get(target, common) for target in targets], dtype=np.int64)
+        repeats = len(self.windows) * len(self.measures)
+        return Conditions(
+            question=self,
+            targets=tuple(targets) * repeats,
+            at_most=np.tile(limits, repeats),
+            known=known,
+        )
 
-    def described(self) -> dict[str, Any]:
-        """As release.json has it."""
-        limits = self.thresholds.tolist()
-        # The number most places share is written once; of equally frequent ones the smallest.
-        common = Counter(sorted(limits)).most_common(1)[0][0]
-        own = {place: limit for place, limit in zip(self.places.ids, limits, strict=True) if limit != common}
-        start, end = _as_asked(self.window)
-        return {
-            "when": self.window.text,
-            "start": start,
-            "end": end,
-            "instant": self.window.instant,
-            "so_far": self.so_far,
-            "timezone": self.timezone,
-            "places": {"number": len(self.places.ids), "sha256": places_digest(self.places.ids)},
-            "at_most": common,
-            "at_most_of": own,
-            "at_least": self.at_least,
-            "alpha": None if self.alpha is None else str(self.alpha),
-            "alpha_of_each_place": None if self.alpha_each is None else str(self.alpha_each),
-            "publish_at_least": self.publish_at_least,
-            "people": self.people,
-            "counted": list(self.counted),
-        }
+    def check(self) -> None:
+        """Refuse what cannot be asked, or not answered yet; whoever asks and whoever verifies does this."""
+        if len(self.windows) != 1 or self.measures != (VISITED,):
+            raise BadQuestion(
+                "A question about several windows or measures cannot be answered yet.",
+                "Ask about one instant or interval in each question.",
+            )
+        window = self.window
+        if window.text != self.windows[0]:
+            raise BadQuestion("The window is not written as it is asked about.", "Use `safeside.ask`.")
+        if self.timezone is not None:
+            find_zone(self.timezone)
+        if self.so_far and window.instant:
+            raise BadQuestion(
+                "A moment has come or it has not: there is no `so_far=True` of it.",
+                "Leave `so_far=True` out, or ask about an interval.",
+            )
+        exact.epsilon(self.method.epsilon)
+        if self.people is not None:
+            require_floor(self.people, PEOPLE_FLOOR)
+            if not self.method.counts:
+                raise BadQuestion(
+                    "A declared number of people changes nothing in an answer of this kind.",
+                    "Leave `people=` out with `max_alarms=` and with `decision=True`.",
+                )
+        self._check_at_least()
+        self.method.check(self)
+
+    def _check_at_least(self) -> None:
+        if self.at_least is None:
+            if self.alpha is not None or self.publish_at_least:
+                raise BadQuestion(
+                    "`alpha=` and `publish_at_least=True` belong to `at_least=`, which was not given.",
+                    'Give `at_least=` too, or leave them out: "at most" is never wrong and needs no error '
+                    "rate.",
+                )
+            return
+        if not self.method.counts:
+            raise BadQuestion(
+                "`at_least=` needs a noisy count of every place, which `max_alarms=` and `decision=True` do "
+                "not give.",
+                "Ask without `at_least=`, or with `max_places_per_person=`.",
+            )
+        most = max(self.at_most, *self.at_most_of.values(), 0)
+        if self.at_least <= most:
+            raise BadQuestion(
+                f"`at_least={self.at_least}` and at most {most} can both be true of one place.",
+                "Give `at_least=` a number above every `at_most=`.",
+            )
+        if self.alpha is None or exact.alpha(self.alpha) == 0:
+            raise BadQuestion(
+                '"At least" is never certain, and no error rate above 0 was given for it.',
+                "Give `alpha=`, for example 0.001: the probability with which it may be wrong.",
+            )
+
+    def rule(self) -> str:
+        """The part of the counting rule that the question fixes."""
+        touches = "covers that moment" if self.window.instant else "touches the time asked about"
+        return f"A person is counted at a place, once, where a visit of theirs {touches}."
 
     def recorded(self) -> dict[str, Any]:
-        """As the ledger has it, before the data is opened."""
-        return {
-            **self.described(),
-            "targets": list(self.places.ids),
-            "window": self.window.text,
-            "mechanism": self.design.record(),
-            "order": None if self.order is None else self.order.record(self.places),
-        }
+        """As the ledger has it."""
+        return {records.SCHEMA: records.schema_name(type(self)), **records.to_json(self)}
+
+    def identity(self) -> str:
+        """Stands for what is asked, apart from the time, which may be written in several ways."""
+        timeless = msgspec.structs.replace(self, windows=())
+        return records.digest(records.encode(timeless))
 
 
-def _as_asked(window: Window) -> tuple[str, str]:
-    """Start and end with the offset they were asked with."""
-    halves = window.text.split("/")
-    moments = [datetime.fromisoformat(half) for half in halves]
-    first = moments[0].isoformat()
-    last = moments[-1] if len(moments) > 1 else moments[0]
-    assert moments[0].astimezone(UTC) == window.start, "a window is written as it was asked"
-    return first, last.isoformat()
-
-
-def ask(
-    places: Places, window: Window, terms: Terms, *, timezone: str | None, counted: tuple[str, ...]
-) -> Question:
-    """Check what was declared and choose the design; nothing here has seen any data."""
-    if terms.policy != NOT_VISITED:
-        raise PrivacyError(
-            "Only one policy can be published under: that somebody was *not* at a place may become known.",
-            "Leave `policy=` out. Under the opposite policy every visit could leak, and a count of "
-            "visits would need noise on both sides.",
-        )
-    limits = _thresholds(places, terms)
-    people = _people(terms)
-    alpha, each = _error_rates(terms, limits)
-    kappa = _kappa(window, terms)
-    policy = Policy.not_visited(places.ids, window.text)
-    error = (
-        None if each is None or terms.at_least is None else AtLeast(threshold=terms.at_least, alpha_each=each)
-    )
-    return Question(
-        places=places,
-        window=window,
-        timezone=timezone,
-        counted=counted,
-        thresholds=limits,
-        design=_design(terms, policy, kappa, people, error),
-        order=_order(terms, places),
-        at_least=terms.at_least,
-        alpha=alpha,
-        alpha_each=each,
-        publish_at_least=terms.publish_at_least,
-        people=people,
-        kappa=kappa,
-        so_far=_so_far(window, terms),
-    )
-
-
-def _so_far(window: Window, terms: Terms) -> bool:
-    if terms.so_far and window.instant:
-        raise BadQuestion(
-            "A moment has come or it has not: there is no `so_far=True` of it.",
-            "Leave `so_far=True` out, or ask about an interval.",
-        )
-    return terms.so_far
+def common_threshold(targets: Sequence[str], limits: Whole) -> tuple[int, dict[str, int]]:
+    """The number most places share, which is written once, and the others'; of equally frequent ones the
+    smallest.
+    """
+    listed = limits.tolist()
+    common = Counter(sorted(listed)).most_common(1)[0][0]
+    return common, {place: limit for place, limit in zip(targets, listed, strict=True) if limit != common}
 
 
 def require_time(window: Window, known_on: datetime, *, so_far: bool) -> None:
@@ -193,130 +213,3 @@ def _moment(moment: datetime, window: Window) -> str:
     """On the clock the question was asked in."""
     zone = datetime.fromisoformat(window.text.split("/")[0]).tzinfo
     return moment.astimezone(zone).isoformat(timespec="seconds")
-
-
-def _thresholds(places: Places, terms: Terms) -> Whole:
-    if terms.at_most is not None:
-        return np.full(len(places), exact.whole(terms.at_most, "`at_most=`"), dtype=np.int64)
-    if places.at_most is None:
-        raise BadQuestion(
-            "Nothing says how many visitors to ask about.",
-            "Give `at_most=`, or a column `at_most` in the places file with a number for every place.",
-        )
-    return places.at_most
-
-
-def _people(terms: Terms) -> int | None:
-    if terms.people is None:
-        return None
-    number = require_floor(terms.people, terms.people_floor)
-    if terms.max_alarms is not None or terms.decision:
-        raise BadQuestion(
-            "A declared number of people changes nothing in an answer of this kind.",
-            "Leave `people=` out with `max_alarms=` and with `decision=True`.",
-        )
-    return number
-
-
-def _error_rates(terms: Terms, limits: Whole) -> tuple[Fraction | None, Fraction | None]:
-    if terms.at_least is None:
-        if terms.alpha is not None or terms.publish_at_least:
-            raise BadQuestion(
-                "`alpha=` and `publish_at_least=True` belong to `at_least=`, which was not given.",
-                'Give `at_least=` too, or leave them out: "at most" is never wrong and needs no error rate.',
-            )
-        return None, None
-    if terms.max_alarms is not None or terms.decision:
-        raise BadQuestion(
-            "`at_least=` needs a noisy count of every place, which `max_alarms=` and `decision=True` do "
-            "not give.",
-            "Ask without `at_least=`, or with `max_places_per_person=`.",
-        )
-    if exact.whole(terms.at_least, "`at_least=`", least=1) <= int(limits.max()):
-        raise BadQuestion(
-            f"`at_least={terms.at_least}` and at most {int(limits.max())} can both be true of one place.",
-            "Give `at_least=` a number above every `at_most=`.",
-        )
-    if terms.alpha is None or (alpha := exact.alpha(terms.alpha)) == 0:
-        raise BadQuestion(
-            '"At least" is never certain, and no error rate above 0 was given for it.',
-            "Give `alpha=`, for example 0.001: the probability with which it may be wrong.",
-        )
-    return alpha, alpha / limits.size if terms.publish_at_least else alpha
-
-
-def _kappa(window: Window, terms: Terms) -> int | None:
-    """The most places one person can be counted at: 1 at an instant, by construction, and checked."""
-    if terms.max_places_per_person is not None:
-        return exact.whole(terms.max_places_per_person, "`max_places_per_person=`", least=1)
-    if window.instant:
-        return 1
-    if terms.max_alarms is not None:
-        return None
-    raise BadQuestion(
-        "Over an interval one person can be at many places, and nothing says at how many.",
-        "Ask about an instant; or with `max_alarms=C`, which needs no such limit; or of a dataset that was "
-        "made with `max_places_per_person=K` (a person at more places stops the release).",
-    )
-
-
-def _order(terms: Terms, places: Places) -> Order | None:
-    if terms.max_alarms is not None:
-        return read_order(terms.order, places)
-    if terms.order is not None:
-        raise BadQuestion(
-            "`order=` belongs to `max_alarms=`: otherwise every place is asked, and order says nothing.",
-            "Leave `order=` out, or give `max_alarms=`.",
-        )
-    return None
-
-
-def _design(
-    terms: Terms, policy: Policy, kappa: int | None, people: int | None, error: AtLeast | None
-) -> Design:
-    budget, delta = exact.epsilon(terms.epsilon), exact.delta(terms.delta)
-    if terms.guarantee == DP:
-        return _ordinary(terms, budget, delta, kappa, people, error)
-    if terms.guarantee != ADP:
-        raise BadQuestion(f'There is no guarantee "{terms.guarantee}".', 'Give `guarantee="adp"` or "dp".')
-    if delta or terms.decision:
-        raise BadQuestion(
-            "`delta=` and `decision=True` belong to ordinary differential privacy.",
-            'Leave them out, or ask for it with `guarantee="dp"`.',
-        )
-    if terms.max_alarms is not None:
-        alarms = exact.whole(terms.max_alarms, "`max_alarms=`", least=1)
-        price = alarms if kappa is None else min(alarms, kappa)
-        return InTurn(
-            mechanism=SAGeo(epsilon_each=budget / price, alarms=alarms, max_conditions=kappa, policy=policy)
-        )
-    assert kappa is not None, "only sparse answers go without a limit"
-    return Counted(
-        mechanism=AGeo(epsilon=budget, sensitivity=kappa, policy=policy, people=people), at_least=error
-    )
-
-
-def _ordinary(
-    terms: Terms,
-    budget: Fraction,
-    delta: Fraction,
-    kappa: int | None,
-    people: int | None,
-    error: AtLeast | None,
-) -> Design:
-    if terms.max_alarms is not None or kappa is None:
-        raise BadQuestion(
-            "Sparse answers are never wrong under the asymmetric definition only.",
-            'Leave `guarantee="dp"` out, or ask about an instant or with `max_places_per_person=` instead.',
-        )
-    if not delta:
-        raise BadNumber(
-            "Under ordinary differential privacy with delta = 0 no answer is ever certain.",
-            'Give `delta=` above 0, for example 1e-6, or leave `guarantee="dp"` out.',
-        )
-    each, slack = budget / kappa, delta / kappa
-    if terms.decision:
-        return OneBit(mechanism=OptimalDecision(epsilon=each, delta=slack, max_conditions=kappa))
-    return Counted(
-        mechanism=PaddedGeo(epsilon=each, delta=slack, max_conditions=kappa, people=people), at_least=error
-    )

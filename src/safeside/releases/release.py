@@ -6,19 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-from safeside import untrusted
-from safeside.errors import BadRelease
-from safeside.ledger.money import Cost
+from safeside import records, untrusted
+from safeside.errors import BadRelease, SafesideError
 from safeside.ledger.recovery import Published
-from safeside.releases import artefacts, manifest, statement, wording
+from safeside.releases import manifest, record, statement, wording
 from safeside.releases.answers import Answers
-
-MAP: Final = "map.html"
-REPORT: Final = "report.html"
-STATEMENT: Final = "statement.txt"
-WITHDRAWN: Final = "withdrawn.json"
+from safeside.releases.files import FILE, MAP, WITHDRAWN
+from safeside.releases.files.answers import CSV, read_csv
+from safeside.releases.methods import Conditions
+from safeside.releases.record import ReleaseRecord
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -26,7 +24,7 @@ class Release:
     """What was published, and where. Read it with `safeside.load_release`; trust it after `verify`."""
 
     directory: Path
-    manifest: Mapping[str, Any]
+    record: ReleaseRecord
     digest: str
     held: Mapping[str, bytes] | None = None
     """Its files, where they are in memory: then the directory is not read."""
@@ -34,12 +32,17 @@ class Release:
     @property
     def id(self) -> str:
         """The request id under which the ledger knows it."""
-        return str(self.manifest["release"])
+        return self.record.release
+
+    @cached_property
+    def manifest(self) -> Mapping[str, Any]:
+        """release.json as plain values, for the pages."""
+        return record.plain(self.record)
 
     @property
     def simulated(self) -> bool:
         """Whether this is a simulation, which promises nothing."""
-        return bool(self.manifest["simulated"])
+        return self.record.simulated
 
     @property
     def map(self) -> Path:
@@ -50,9 +53,31 @@ class Release:
     def answers(self) -> Answers:
         """Every place with its state and bounds."""
         try:
-            return artefacts.read_csv(self.file(artefacts.CSV))
+            return read_csv(self.file(CSV))
         except (OSError, ValueError):
             raise manifest.bad("answers.csv cannot be read") from None
+
+    @cached_property
+    def conditions(self) -> Conditions:
+        """Every condition it answers, from its question and what its method published beforehand.
+
+        BadRelease where the question is one that is refused.
+        """
+        question = self.record.question
+        method, targets, known = question.method, tuple(sorted(set(self.answers.places))), None
+        try:
+            question.check()
+            if method.file is not None:
+                known = method.read_known(targets, self.file(method.file))
+            asked = question.conditions(targets, known)
+            method.mechanism(asked)
+        except OSError:
+            raise manifest.bad(f"{method.file} is missing") from None
+        except SafesideError as error:
+            raise manifest.bad(f"its question is one that is refused ({error.what.rstrip('.')})") from None
+        except (ValueError, OverflowError) as error:
+            raise manifest.bad(f"{error}") from None
+        return asked
 
     def file(self, name: str) -> bytes:
         """One of its data files or pages: as it is in memory, or on the disk now."""
@@ -68,24 +93,24 @@ class Release:
 
     def charged(self) -> Published:
         """Where and at what price this release says it was charged; the question is left out."""
-        ledger = self.manifest["ledger"]
-        if ledger is None:
+        paid = self.record.ledger
+        if paid is None:
             raise BadRelease(
                 f'"{self.directory}" is a simulation and was never charged.',
                 "Give the directory of a release.",
             )
         try:
-            cost = Cost.from_json(ledger["cost"])
-        except (ValueError, ZeroDivisionError):
+            cost = paid.cost.cost()
+        except SafesideError:
             raise BadRelease(
                 f'The price of the release in "{self.directory}" cannot be read.',
                 "The release was altered: take the directory away, or put back the one that was published.",
             ) from None
         return Published(
-            ledger_id=ledger["id"],
-            dataset=ledger["dataset"],
+            ledger_id=paid.id,
+            dataset=paid.dataset,
             request=self.id,
-            reference=ledger["reference"],
+            reference=paid.reference,
             manifest=self.digest,
             cost=cost,
             question={},
@@ -93,21 +118,19 @@ class Release:
 
     def published(self) -> Published:
         """What the ledger needs to know to charge this release again, should it have forgotten it."""
-        question = self.manifest["question"]
+        question = self.record.question
         asked = {
-            "targets": list(self.answers.places),
-            "window": question["when"],
-            "at_most": question["at_most"],
+            "question": question.recorded(),
+            "targets": list(self.conditions.targets),
+            "window": " ".join(question.windows),
         }
         return replace(self.charged(), question=asked)
 
 
 def hold(directory: Path, files: Mapping[str, bytes]) -> Release:
     """The release that these files are, before they stand in the directory or whatever stands there."""
-    data = files[manifest.FILE]
-    return Release(
-        directory=directory, manifest=manifest.decode(data), digest=manifest.digest(data), held=files
-    )
+    data = files[FILE]
+    return Release(directory=directory, record=record.decode(data), digest=records.digest(data), held=files)
 
 
 def load(directory: Path | str) -> Release:
@@ -119,10 +142,10 @@ def load(directory: Path | str) -> Release:
             "Use a later release, if there is one.",
         )
     try:
-        data = manifest.read(directory, manifest.FILE)
+        data = manifest.read(directory, FILE)
     except OSError:
         raise BadRelease(
             f'There is no release in "{directory}".',
             "Give the directory that holds release.json.",
         ) from None
-    return Release(directory=directory, manifest=manifest.decode(data), digest=manifest.digest(data))
+    return Release(directory=directory, record=record.decode(data), digest=records.digest(data))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -19,13 +20,14 @@ from safeside import untrusted
 from safeside.errors import BadCounts, BadFile, UnsafeFile
 from safeside.mechanisms.counts import people_counts
 from safeside.noise.entropy import Entropy, simulated_entropy
+from safeside.releases.asking import Inquiry, When, ask
 from safeside.releases.basemap import read_basemap
-from safeside.releases.composing import NO_PROMISE, Setting, compose
-from safeside.releases.designs import Asked, Whole
-from safeside.releases.question import Question, Terms, ask
+from safeside.releases.files import compose
+from safeside.releases.methods import Whole
+from safeside.releases.record import Promised, ReleaseRecord, written
 from safeside.releases.release import Release, hold
 from safeside.releases.staging import Staging
-from safeside.visits import Places, Window, read_places
+from safeside.visits import Places
 
 WHEN: Final = "2000-01-01T18:00:00+00:00"
 """The moment a simulation is about when none is given."""
@@ -36,10 +38,8 @@ def simulate(
     counts: Mapping[str, int] | str | Path,
     *,
     out: str | Path,
-    terms: Terms | None = None,
     places: Any = None,
-    when: str = WHEN,
-    timezone: str | None = None,
+    when: When = WHEN,
     seed: int | None = None,
     basemap: str | Path | None = None,
     known_on: datetime | None = None,
@@ -49,40 +49,42 @@ def simulate(
 
     The question is given as for `publish`: `simulate(counts, at_most=2, epsilon=1, out="trial")`.
     """
-    chosen = terms or Terms(**asked)
     given = dict(counts) if isinstance(counts, Mapping) else _read(Path(counts))
-    listed = read_places(places if places is not None else sorted(given))
-    values = _aligned(given, listed)
-    question = ask(listed, Window.parse(when, timezone), chosen, timezone=timezone, counted=(COUNTED,))
-    people_counts(values, question.people)
+    inquiry = ask(places=places if places is not None else sorted(given), when=when, **asked)
+    values = _aligned(given, inquiry.places)
+    people_counts(values, inquiry.question.people)
     entropy = None if seed is None else simulated_entropy(seed)
     staging = Staging(out=Path(out), request="simulation")
     staging.require_possible()
-    setting = Setting(
-        release="simulation",
-        known_on=known_on or datetime.now(UTC),
-        simulated=True,
-        promise=NO_PROMISE,
-    )
     backdrop = None if basemap is None else read_basemap(basemap)
     with staging.turn():
-        files = _files(question, setting, values, entropy, backdrop)
+        files = _files(inquiry, values, known_on or datetime.now(UTC), entropy, backdrop)
         staging.clear()
         staging.appear(files)
     return hold(Path(out), files)
 
 
 def _files(
-    question: Question,
-    setting: Setting,
+    inquiry: Inquiry,
     values: Whole,
+    known_on: datetime,
     entropy: Entropy | None,
     backdrop: dict[str, Any] | None,
 ) -> dict[str, bytes]:
-    order = None if question.order is None else question.order.settle(values.size, entropy)
-    asked = Asked(places=question.places.ids, counts=values, thresholds=question.thresholds, order=order)
-    drawn = question.design.answer(asked, entropy)
-    return compose(question, setting, drawn.answers, order, backdrop)
+    asked, method = inquiry.conditions, inquiry.question.method
+    asked = replace(asked, known=method.settled(asked, entropy))
+    drawn = method.draw(asked, values, entropy)
+    record = ReleaseRecord(
+        release="simulation",
+        simulated=True,
+        known_on=written(known_on),
+        question=inquiry.question,
+        counted=(COUNTED,),
+        mechanism=method.stated(asked),
+        outcome=dict(drawn.outcome),
+        guarantee=Promised.of(asked),
+    )
+    return compose(record, method.states(asked, drawn), asked, inquiry.places, backdrop)
 
 
 def _read(path: Path) -> dict[str, int]:

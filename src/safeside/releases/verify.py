@@ -13,8 +13,8 @@ from pathlib import Path
 from safeside.errors import BadRelease
 from safeside.ledger import Ledger
 from safeside.releases import manifest
-from safeside.releases.claims import check_charged, check_claims
-from safeside.releases.contents import check_contents, check_pages
+from safeside.releases.check_claims import check_charged, check_claims
+from safeside.releases.check_files import check_files, check_pages
 from safeside.releases.manifest import bad
 from safeside.releases.release import Release, load
 from safeside.releases.signature import Signature, check_signature
@@ -39,7 +39,7 @@ def verify(
     signature = check_signature(release.directory, manifest.FILE, keys)
     if signature.sha256 != release.digest:
         raise bad("release.json was replaced while it was looked at")
-    check_contents(release)
+    check_files(release)
     check_claims(release)
     _check_receipt(release, signature)
     check_pages(release)

@@ -21,14 +21,15 @@ from safeside.errors import BadQuestion, BadRelease, LedgerForked
 from safeside.ledger import Ledger, Stage
 from safeside.records import Part, PlainText, Record
 from safeside.releases import manifest, pages
-from safeside.releases.release import MAP, REPORT, STATEMENT, WITHDRAWN, Release, load
+from safeside.releases.files import MAP, PAGES, REPORT, STATEMENT, WITHDRAWN
+from safeside.releases.record import File, Software, described
+from safeside.releases.release import Release, load
 from safeside.releases.signature import check_signature, sign
 from safeside.releases.signing import PrivateKey, PublicKey
 from safeside.releases.staging import Staging
 from safeside.untrusted import visible
 
 REASONS: Final = ("software-fault", "wrong-file", "wrong-option")
-_PAGES: Final = frozenset({MAP, REPORT, STATEMENT})
 _WIDTH: Final = 96
 WARNING: Final = (
     "A release must not be withdrawn, marked or repeated because of what the data now say: that would tell "
@@ -44,20 +45,6 @@ class Charged(Part, frozen=True, kw_only=True):
 
     id: PlainText
     dataset: PlainText
-
-
-class Software(Part, frozen=True, kw_only=True):
-    """What made a file."""
-
-    name: PlainText
-    version: PlainText
-
-
-class File(Part, frozen=True, kw_only=True):
-    """A file that belongs to a record."""
-
-    bytes: int
-    sha256: str
 
 
 class Withdrawn(Record, frozen=True, kw_only=True):
@@ -142,8 +129,8 @@ def _write_notice(notice: Path, release: Release, ledger: Ledger, key: PrivateKe
             manifest=release.digest,
             withdrawn=withdrawn,
             ledger=Charged(id=ledger.ledger_id, dataset=charged.dataset),
-            software=Software(name="safeside", version=__version__),
-            files={name: _file(content) for name, content in files.items()},
+            software=Software(version=__version__),
+            files={name: described(content) for name, content in files.items()},
         )
     )
     signature = sign(data, key, file=WITHDRAWN, ledger=ledger.ledger_id, reference=charged.reference)
@@ -152,10 +139,6 @@ def _write_notice(notice: Path, release: Release, ledger: Ledger, key: PrivateKe
     for name, content in {**files, WITHDRAWN: data, manifest.SIGNATURE: signature}.items():
         disk.write(notice / name, content)
     disk.flush(notice)
-
-
-def _file(data: bytes) -> File:
-    return File(bytes=len(data), sha256=records.digest(data))
 
 
 def notice_sentences(release: str) -> list[str]:
@@ -205,9 +188,9 @@ def read_notice(directory: Path | str, keys: Sequence[PublicKey]) -> Withdrawn:
         ) from None
     for name, file in notice.files.items():
         try:
-            found = _file(manifest.read(directory, name))
+            found = described(manifest.read(directory, name))
         except OSError:
             found = None
-        if name not in _PAGES or found != file:
+        if name not in PAGES or found != file:
             raise manifest.bad(f"{visible(name)} is not the notice that was signed")
     return notice

@@ -12,6 +12,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
 
+import msgspec
 import numpy as np
 
 from safeside.audit.cases_draws import adaptive
@@ -23,9 +24,10 @@ from safeside.mechanisms.sageo import SAGeo
 from safeside.mechanisms.sparse import SparseQueries
 from safeside.noise import entropy
 from safeside.noise.entropy import simulated_entropy
-from safeside.releases import composing, publication
-from safeside.releases.designs import Counted, InTurn
-from safeside.releases.order import Order
+from safeside.releases import files, publication
+from safeside.releases.methods import Conditions, Drawn
+from safeside.releases.methods.counts import NoisyCounts
+from safeside.releases.methods.sparse import InTurn
 from safeside.visits import count_visits
 from safeside_studies.planted.mechanisms import Caught, named
 from safeside_studies.planted.procedures import caught
@@ -50,18 +52,18 @@ def _exactly(way: Way, owner: Any, name: str, bug: Callable[..., Any]) -> Caught
 def order_by_counts_within_random_buckets() -> Caught:
     """A random order in which, within buckets drawn by chance, the busier place is asked first."""
     seen: list[Any] = []
-    settle = Order.settle
+    settled = InTurn.settled
 
     def counting(*given: Any, **more: Any) -> Any:
         counts = count_visits(*given, **more)
         seen.append(counts.values)
         return counts
 
-    def settled(self: Order, number: int, source: Any = None) -> Any:
-        by_chance = settle(self, number, source)
+    def by_counts(self: InTurn, asked: Conditions, source: Any = None) -> Any:
+        by_chance = settled(self, asked, source)
         return by_chance[np.argsort(-seen[-1][by_chance], kind="stable")]
 
-    with replaced(publication, "count_visits", counting), replaced(Order, "settle", settled):
+    with replaced(publication, "count_visits", counting), replaced(InTurn, "settled", by_counts):
         return _said(frozen(_RANDOM.terms))
 
 
@@ -107,27 +109,24 @@ def entropy_seeded_by_a_variable() -> Caught:
 
 def drawn_again_where_it_is_unclear() -> Caught:
     """A release that says too little is drawn once more, and the smaller bounds are published."""
-    answer = Counted.answer
+    draw = NoisyCounts.draw
 
-    def again(self: Counted, asked: Any, source: Any = None) -> Any:
-        first = answer(self, asked, source)
-        second = answer(self, asked, source)
-        upper = np.minimum(first.answers.upper, second.answers.upper)
-        states = np.minimum(first.answers.states, second.answers.states)
-        return replace(first, answers=replace(first.answers, upper=upper, states=states))
+    def again(self: NoisyCounts, asked: Conditions, counts: Any, source: Any = None) -> Drawn:
+        first, second = draw(self, asked, counts, source), draw(self, asked, counts, source)
+        return replace(first, values=np.minimum(first.values, second.values))
 
-    return _exactly(_COUNTS, Counted, "answer", again)
+    return _exactly(_COUNTS, NoisyCounts, "draw", again)
 
 
 def half_the_price() -> Caught:
     """The ledger is told half of what the noise needs."""
-    cost = Counted.cost
+    cost = NoisyCounts.cost
 
-    def cheap(self: Counted, periods: tuple[str, ...]) -> Cost:
-        whole = cost(self, periods)
+    def cheap(self: NoisyCounts, asked: Conditions, periods: tuple[str, ...]) -> Cost:
+        whole = cost(self, asked, periods)
         return replace(whole, epsilon=whole.epsilon / 2)
 
-    with replaced(Counted, "cost", cheap), replaced(publication, "check_claims", lambda _release: None):
+    with replaced(NoisyCounts, "cost", cheap), replaced(publication, "check_claims", lambda _release: None):
         return caught(exactly(_COUNTS))
 
 
@@ -138,30 +137,29 @@ def alarm_given_back() -> Caught:
 
 def noise_left_out_of_a_bound() -> Caught:
     """The bound of an alarm is published without its noise."""
-    answer = InTurn.answer
+    draw = InTurn.draw
 
-    def plain(self: InTurn, asked: Any, source: Any = None) -> Any:
-        drawn = answer(self, asked, source)
-        loud = drawn.answers.bounded & (drawn.answers.upper > asked.thresholds)
-        upper = np.where(loud, np.maximum(asked.counts, asked.thresholds + 1), drawn.answers.upper)
-        return replace(drawn, answers=replace(drawn.answers, upper=upper))
+    def plain(self: InTurn, asked: Conditions, counts: Any, source: Any = None) -> Drawn:
+        drawn = draw(self, asked, counts, source)
+        loud = drawn.values > asked.at_most
+        return replace(drawn, values=np.where(loud, np.maximum(counts, asked.at_most + 1), drawn.values))
 
-    return _exactly(_SPARSE, InTurn, "answer", plain)
+    return _exactly(_SPARSE, InTurn, "draw", plain)
 
 
 def total_in_a_page() -> Caught:
     """A page that is published tells how many people were counted in all."""
-    answer, seen = Counted.answer, [0]
+    draw, seen = NoisyCounts.draw, [0]
 
-    def answered(self: Counted, asked: Any, source: Any = None) -> Any:
-        seen[0] = int(asked.counts.sum())
-        return answer(self, asked, source)
+    def drawn(self: NoisyCounts, asked: Conditions, counts: Any, source: Any = None) -> Drawn:
+        seen[0] = int(counts.sum())
+        return draw(self, asked, counts, source)
 
-    def composed(question: Any, *given: Any) -> Any:
-        sentence = f"People counted: {seen[0]}."
-        return composing.compose(replace(question, counted=(*question.counted, sentence)), *given)
+    def composed(record: Any, *given: Any) -> Any:
+        said = (*record.counted, f"People counted: {seen[0]}.")
+        return files.compose(msgspec.structs.replace(record, counted=said), *given)
 
-    with replaced(Counted, "answer", answered), replaced(publication, "compose", composed):
+    with replaced(NoisyCounts, "draw", drawn), replaced(publication, "compose", composed):
         return caught(exactly(_COUNTS))
 
 

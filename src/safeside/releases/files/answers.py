@@ -1,34 +1,25 @@
-"""The data files of a release. Rows are sorted by place, and no file holds anything of the exact counts."""
+"""The answers as data: CSV, Parquet and GeoJSON, sorted by place; nothing of the exact counts is in them."""
 
 from __future__ import annotations
 
-import csv
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, Final
 
 import numpy as np
 import polars as pl
 
-from safeside import records
 from safeside.decisions.states import State
 from safeside.releases import wording
-from safeside.releases.answers import CODE, STATES, Answers
+from safeside.releases.answers import Answers
+from safeside.releases.states import CODE_OF_NAME, STATES
 from safeside.releases.wording import Manifest
 from safeside.visits import Places
 
 CSV: Final = "answers.csv"
 PARQUET: Final = "answers.parquet"
 GEOJSON: Final = "answers.geojson"
-ORDER: Final = "order.csv"
-COLUMNS: Final = ("place", "state", "upper_bound", "lower_bound")
-
-
-def places_digest(places: Sequence[str]) -> str:
-    """What stands for the list of places in a question."""
-    # As JSON, so that no two lists are one text, whatever stands in an identifier.
-    return records.digest(records.canonical(list(places)))
 
 
 def frame(answers: Answers) -> pl.DataFrame:
@@ -56,15 +47,6 @@ def as_parquet(answers: Answers) -> bytes:
     buffer = io.BytesIO()
     frame(answers).write_parquet(buffer)
     return buffer.getvalue()
-
-
-def as_order(places: list[str]) -> bytes:
-    """order.csv: the places in the order they were asked in, which is public."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["place"])
-    writer.writerows([place] for place in places)
-    return text.getvalue().encode()
 
 
 def as_geojson(manifest: Manifest, answers: Answers, places: Places) -> bytes:
@@ -134,8 +116,7 @@ def read_csv(data: bytes) -> Answers:
         table = pl.read_csv(io.BytesIO(data), schema=schema)
     except pl.exceptions.PolarsError as error:
         raise ValueError("not a table of answers") from error
-    codes = {state.name: number for state, number in CODE.items()}
-    states = [codes.get(name, -1) for name in table["state"].to_list()]
+    states = [CODE_OF_NAME.get(name, -1) for name in table["state"].to_list()]
     if not states or min(states) < 0 or table["lower_bound"].null_count():
         raise ValueError("not a table of answers")
     return Answers(

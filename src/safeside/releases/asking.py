@@ -1,0 +1,240 @@
+"""Where every question is made: from the arguments of `safeside.ask`, which the command line passes on."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from datetime import UTC, date, datetime, timedelta
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+
+from safeside import exact, records, untrusted
+from safeside.errors import BadQuestion, PrivacyError
+from safeside.exact import Number
+from safeside.ledger import Dataset
+from safeside.ledger.rules import PEOPLE_FLOOR, require_floor
+from safeside.releases.methods import Conditions, Method, Whole, chosen
+from safeside.releases.methods.decision import require_delta
+from safeside.releases.question import Question, common_threshold
+from safeside.releases.targets import Targets
+from safeside.visits import Places, VisitFormat, Window, read_places, require_free_ground
+
+NOT_VISITED: Final = "not-visited"
+ADP: Final = "adp"
+DP: Final = "dp"
+Moment = str | datetime | date
+When = Moment | tuple[Moment, Moment | timedelta]
+"""An instant, a day, or the beginning of an interval and its end or length."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Inquiry:
+    """A question, and the public list that it is asked about: what `publish` takes."""
+
+    question: Question
+    places: Places
+    format: VisitFormat
+    known: Whole | None = None
+    """What the method knows of the places beforehand."""
+    exclude_unknown_places: bool = False
+
+    @cached_property
+    def conditions(self) -> Conditions:
+        """Every condition that is asked about."""
+        return self.question.conditions(self.places.ids, self.known)
+
+
+def ask(
+    *,
+    places: Any,
+    when: When,
+    epsilon: Number,
+    at_most: int | None = None,
+    method: str | None = None,
+    guarantee: str = ADP,
+    delta: Number = 0,
+    decision: bool = False,
+    max_alarms: int | None = None,
+    order: str | None = None,
+    max_places_per_person: int | None = None,
+    people: int | None = None,
+    people_floor: int = PEOPLE_FLOOR,
+    at_least: int | None = None,
+    alpha: Number | None = None,
+    publish_at_least: bool = False,
+    so_far: bool = False,
+    policy: str = NOT_VISITED,
+    columns: Mapping[str, str] | str | None = None,
+    time_format: str | None = None,
+    timezone: str | None = None,
+    hold: timedelta | str | None = None,
+    radius: float | None = None,
+    visit_format: VisitFormat | None = None,
+    exclude_unknown_places: bool = False,
+    dataset: Dataset | None = None,
+) -> Inquiry:
+    """The question that these arguments ask; nothing here has seen any data.
+
+    `visit_format` declares everything about the visits at once, instead of the separate arguments. Limits
+    that are not named are those that the `dataset` was made with.
+    """
+    given = dict(locals())
+    form = _format(visit_format, columns, time_format, timezone, hold, radius)
+    # A list that was put together by hand is looked at like any other.
+    listed = read_places(places.table if isinstance(places, Places) else places)
+    require_free_ground(listed, form)
+    window = Window.parse(_when(when), form.timezone)
+    if policy != NOT_VISITED:
+        raise PrivacyError(
+            "Only one policy can be published under: that somebody was *not* at a place may become known.",
+            "Leave `policy=` out. Under the opposite policy every visit could leak, and a count of "
+            "visits would need noise on both sides.",
+        )
+    kind = chosen(method, given)
+    given |= {"epsilon": exact.epsilon(epsilon), "delta": exact.delta(delta)}
+    _check_guarantee(kind, given)
+    way, known = kind.asked(listed, given)
+    limits = _thresholds(listed, at_most)
+    common, own = common_threshold(listed.ids, limits)
+    per_person, most = _limits(max_places_per_person, people, dataset, window, kind)
+    question = Question(
+        targets=Targets.of(listed.ids),
+        windows=(window.text,),
+        at_most=common,
+        at_most_of=own,
+        method=way,  # type: ignore[arg-type]
+        at_least=None if at_least is None else exact.whole(at_least, "`at_least=`", least=1),
+        alpha=None if alpha is None else exact.alpha(alpha),
+        publish_at_least=publish_at_least,
+        people=None if most is None else require_floor(most, people_floor),
+        places_per_person=per_person,
+        reading=declared(form, exclude_unknown_places=exclude_unknown_places),
+        timezone=form.timezone,
+        so_far=so_far,
+    )
+    question.check()
+    return Inquiry(
+        question=question,
+        places=listed,
+        format=form,
+        known=known,
+        exclude_unknown_places=exclude_unknown_places,
+    )
+
+
+ARGUMENTS: Final = frozenset(inspect.signature(ask).parameters)
+"""The names of everything that can be said in a question."""
+
+
+def _format(given: VisitFormat | None, *separate: Any) -> VisitFormat:
+    """What is declared about the visits, at once or in parts, never both: one of them would be ignored."""
+    if given is None:
+        columns, time_format, timezone, hold, radius = separate
+        return VisitFormat(
+            columns=columns or {}, time_format=time_format, timezone=timezone, hold=hold, radius=radius
+        )
+    if any(one is not None for one in separate):
+        raise BadQuestion(
+            "A whole `VisitFormat(...)` was given, and a part of it beside it, which would be ignored.",
+            "Put `columns=`, `time_format=`, `timezone=`, `hold=` and `radius=` into it, or give them alone.",
+        )
+    return given
+
+
+def _when(when: When) -> str:
+    """The window as text: Python's own dates and times are written out."""
+    if not isinstance(when, tuple):
+        return when if isinstance(when, str) else when.isoformat()
+    first, last = when
+    begin = _when(first)
+    if not isinstance(last, timedelta):
+        return f"{begin}/{_when(last)}"
+    if isinstance(first, datetime) and first.tzinfo is not None:
+        return f"{begin}/{(first.astimezone(UTC) + last).astimezone(first.tzinfo).isoformat()}"
+    hours, rest = divmod(last.seconds, 3600)
+    return f"{begin}/P{last.days}DT{hours}H{rest // 60}M"
+
+
+def _check_guarantee(kind: type[Method], given: Mapping[str, Any]) -> None:
+    if given["guarantee"] not in (ADP, DP):
+        raise BadQuestion(f'There is no guarantee "{given["guarantee"]}".', 'Give `guarantee="adp"` or "dp".')
+    if given["guarantee"] == ADP:
+        if given["delta"] or given["decision"]:
+            raise BadQuestion(
+                "`delta=` and `decision=True` belong to ordinary differential privacy.",
+                'Leave them out, or ask for it with `guarantee="dp"`.',
+            )
+        return
+    if not kind.ordinary:
+        raise BadQuestion(
+            "Sparse answers are never wrong under the asymmetric definition only.",
+            'Leave `guarantee="dp"` out, or ask about an instant or with `max_places_per_person=` instead.',
+        )
+    require_delta(given["delta"])
+
+
+def _thresholds(places: Places, at_most: int | None) -> Whole:
+    if at_most is not None:
+        return np.full(len(places), exact.whole(at_most, "`at_most=`"), dtype=np.int64)
+    if places.at_most is None:
+        raise BadQuestion(
+            "Nothing says how many visitors to ask about.",
+            "Give `at_most=`, or a column `at_most` in the places file with a number for every place.",
+        )
+    return places.at_most
+
+
+def _limits(
+    named: int | None, people: int | None, dataset: Dataset | None, window: Window, kind: type[Method]
+) -> tuple[int | None, int | None]:
+    """The most places of one person, and the most people: those named, or else those of the dataset."""
+    fixed, most = (None, None) if dataset is None else (dataset.max_places_per_person, dataset.people)
+    # At an instant one person is at one place, by construction, and that is checked. What needs no limit
+    # takes none unless told to: nothing then stops it.
+    least = 1 if window.instant else fixed if kind.limited else None
+    per_person = least if named is None else exact.whole(named, "`max_places_per_person=`", least=1)
+    return per_person, most if people is None and kind.counts else people
+
+
+def require_declared(question: Question, dataset: Dataset) -> None:
+    """Refuse any limit but those of the dataset: one found by trial is the data's own maximum (section 8)."""
+    named, fixed = question.places_per_person, dataset.max_places_per_person
+    if named is not None and named != fixed and not (question.window.instant and named == 1):
+        raise _not_declared("max_places_per_person", named, fixed, dataset)
+    if question.people is not None and question.people != dataset.people:
+        raise _not_declared("people", question.people, dataset.people, dataset)
+
+
+def _not_declared(argument: str, named: int, fixed: int | None, dataset: Dataset) -> BadQuestion:
+    made = f"with `{argument}={fixed}`" if fixed is not None else f"without `{argument}=`"
+    instead = (
+        "Ask about an instant, or with `max_alarms=`, which needs no such limit."
+        if argument != "people"
+        else "It only sharpens the answers of busy places."
+    )
+    return BadQuestion(
+        f'`{argument}=` is {named}, and the dataset "{dataset.name}" was made {made}.',
+        f"Leave `{argument}=` out. A limit that is chosen for each question can be found by trial, and is "
+        f"then the data's own largest number, published; so it is fixed when the dataset is made. {instead}",
+    )
+
+
+def declared(visits: VisitFormat, *, exclude_unknown_places: bool) -> dict[str, str]:
+    """How the data are to be read, as it is recorded before they are opened: what differs from the usual."""
+    usual = VisitFormat()
+    values = {one.name: getattr(visits, one.name) for one in fields(visits)}
+    del values["timezone"]  # it stands in the question
+    said = {name: _written(value) for name, value in values.items() if value != getattr(usual, name)}
+    return {**said, "exclude_unknown_places": "true"} if exclude_unknown_places else said
+
+
+def _written(value: Any) -> str:
+    """As text; what has parts as JSON."""
+    parts = {one.name: getattr(value, one.name) for one in fields(value)} if is_dataclass(value) else value
+    if isinstance(parts, Mapping):
+        parts = {str(name): str(part) for name, part in parts.items()}
+    text = records.canonical(parts).decode() if isinstance(parts, Mapping | tuple | bool) else str(parts)
+    return untrusted.visible(text)

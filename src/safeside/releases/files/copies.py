@@ -1,0 +1,45 @@
+"""Whether the files that repeat the answers, as data or in words, say what answers.csv says."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+from safeside.releases import manifest, map_page, pages, statement
+from safeside.releases.files import answers as data
+
+if TYPE_CHECKING:
+    from safeside.releases.release import Release
+
+_ABSENT: Final = object()
+
+
+def parquet(release: Release) -> bool:
+    """The same table."""
+    table = pl.read_parquet(io.BytesIO(release.file(data.PARQUET)))
+    return table.equals(data.frame(release.answers))
+
+
+def geojson(release: Release) -> bool:
+    """The same answers, in the words of the public map."""
+    answers, record = release.answers, release.manifest
+    features = manifest.parse(release.file(data.GEOJSON), data.GEOJSON)["features"]
+    listed = [{**one["properties"], "id": one["id"]} for one in features]
+    said = [{**one, "id": one["place"]} for one in data.said(record, answers)]
+    compared = said[0].keys() - (set() if release.record.same_words else {"says"})
+    shown = [{name: one.get(name, _ABSENT) for name in compared} for one in listed]
+    return shown == [{name: one[name] for name in compared} for one in said]
+
+
+def map_data(release: Release) -> bool:
+    """The same answers in the data that the page draws."""
+    shown = pages.read_data(release.file("map.html").decode(errors="replace"))
+    said = map_page.said(release.manifest, release.answers)
+    return all(shown.get(name, _ABSENT) == value for name, value in said.items())
+
+
+def statement_text(release: Release) -> bool:
+    """The same words."""
+    return release.file("statement.txt") == statement.render(release.manifest)

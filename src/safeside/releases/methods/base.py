@@ -1,0 +1,190 @@
+"""What every way of answering a question has in common.
+
+A method is fixed by the question alone, before any data is read; the counts come last and touch nothing but
+the draw. The publisher and the verifier read answers from what was drawn by the same `states`.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Protocol
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from safeside.decisions.states import State
+from safeside.exact import Ball
+from safeside.ledger.money import Cost
+from safeside.noise.entropy import Entropy
+from safeside.privacy.account import Kind
+from safeside.privacy.guarantee import Guarantee
+from safeside.privacy.policy import Policy
+from safeside.records import Part
+from safeside.releases.answers import Answers
+from safeside.visits import Places
+
+if TYPE_CHECKING:
+    from safeside.releases.question import Question
+
+Whole = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+Number = Annotated[int, msgspec.Meta(ge=0)]
+"""A whole number from 0, in a record."""
+Positive = Annotated[int, msgspec.Meta(ge=1)]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Conditions:
+    """Every condition of a question: one for each target, window and measure, in the order of the answers."""
+
+    question: Question
+    targets: tuple[str, ...]
+    at_most: Whole
+    known: Whole | None = None
+    """What the method publishes beside the answers and knew beforehand: the order conditions are asked in."""
+
+    @cached_property
+    def policy(self) -> Policy:
+        """Of every condition, that it is not true of you may become known."""
+        whole = Policy.none()
+        for window in self.question.windows:
+            whole |= Policy.not_visited(self.targets, window)
+        return whole
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Drawn:
+    """What was drawn: a value for each condition, from which its answer is read."""
+
+    values: Whole
+    simulated: bool = False
+    alarms: int | None = None
+    """How many were published, where the price depends on it."""
+    outcome: Mapping[str, int] = field(default_factory=dict)
+    """What it says of all conditions together, where a method publishes such a thing."""
+
+
+class Mechanism(Part, frozen=True, kw_only=True):
+    """What follows from the question for the noise; a verifier computes the same."""
+
+    name: str
+    rate: Fraction
+    """Neighbouring values of the noise of one condition differ by a factor e^rate."""
+    margin: Number | None = None
+    """How far a lower bound lies below the published value."""
+    pad: Number | None = None
+    slider: bool = False
+    """Whether readers may move the threshold: free in privacy and in error (THEORY section 5)."""
+
+
+class Drawing(Protocol):
+    """What every mechanism here can say of itself."""
+
+    name: ClassVar[str]
+
+    @property
+    def guarantee(self) -> Guarantee: ...
+
+    def beta(self, t: int, count: int) -> Ball: ...
+
+
+class Method(Part, frozen=True, kw_only=True, tag_field="name"):
+    """One way to answer a question, with its parameters; the release records it by its tag."""
+
+    epsilon: Fraction
+
+    own_arguments: ClassVar[tuple[str, ...]] = ()
+    """The arguments of `ask` that belong to this method alone: whoever gives one asks for it."""
+    ordinary: ClassVar[bool] = False
+    """Whether it can be had under ordinary differential privacy."""
+    limited: ClassVar[bool] = True
+    """Whether it needs to know at how many places one person can be counted."""
+    counts: ClassVar[bool] = False
+    """Whether a noisy count of every place is published: "at least" and a number of people need one."""
+    slider: ClassVar[bool] = False
+    """Whether readers may move the threshold."""
+    file: ClassVar[str | None] = None
+    """The file beside the answers in which it publishes what it knew beforehand."""
+    outcomes: ClassVar[frozenset[str]] = frozenset()
+    """The names of what it publishes of all conditions together."""
+    possible: ClassVar[frozenset[State]] = frozenset({State.AT_MOST, State.UNCLEAR})
+    """Every state that it can lead to."""
+
+    @classmethod
+    @abstractmethod
+    def asked(cls, places: Places, given: Mapping[str, Any]) -> tuple[Method, Whole | None]:
+        """The method with the parameters that were given, and what it knows of the conditions beforehand."""
+
+    def check(self, question: Question) -> None:
+        """Refuse a question that this method cannot answer."""
+
+    @abstractmethod
+    def mechanism(self, asked: Conditions) -> Drawing:
+        """The mechanism, as far as all of them are alike."""
+
+    @abstractmethod
+    def stated(self, asked: Conditions) -> Mechanism:
+        """What the release says of its noise."""
+
+    @property
+    def kind(self) -> Kind:
+        """How the release enters the dataset's account."""
+        return Kind.ADP
+
+    def cost(self, asked: Conditions, periods: tuple[str, ...]) -> Cost:
+        """What is reserved before anything is drawn."""
+        whole = self.mechanism(asked).guarantee
+        return Cost(kind=self.kind, epsilon=whole.epsilon, delta=whole.delta, periods=periods)
+
+    @abstractmethod
+    def draw(self, asked: Conditions, counts: Whole, entropy: Entropy | None = None) -> Drawn:
+        """Draw all noise of the release, once; a simulation gives its own entropy."""
+
+    @abstractmethod
+    def states(self, asked: Conditions, drawn: Drawn) -> Answers:
+        """What is said of each condition, from what was drawn."""
+
+    @abstractmethod
+    def values_behind(self, asked: Conditions, answers: Answers) -> tuple[Whole, ...]:
+        """Values that may have been drawn for such answers: one of them leads to each that is true."""
+
+    def follows(self, asked: Conditions, answers: Answers, outcome: Mapping[str, int]) -> Mask:
+        """For each condition, whether its state and bounds are those of something that can be drawn."""
+        found = np.zeros(len(answers), dtype=np.bool_)
+        for values in self.values_behind(asked, answers):
+            found |= answers.same(self.states(asked, Drawn(values=values, outcome=outcome)))
+        return found
+
+    def why_impossible(self, _asked: Conditions, _answers: Answers) -> str | None:
+        """What is wrong with all answers together, where each by itself could be."""
+        return None
+
+    def settled(self, asked: Conditions, _entropy: Entropy | None = None) -> Whole | None:
+        """What the method knows beforehand, where chance decides it: drawn without a look at the data."""
+        return asked.known
+
+    def write_known(self, asked: Conditions) -> bytes:
+        """The content of `file`."""
+        raise NotImplementedError
+
+    def read_known(self, targets: tuple[str, ...], data: bytes) -> Whole:
+        """What the method knew, from the content of `file`; ValueError, with the reason, where it is not."""
+        raise NotImplementedError
+
+    def beta(self, asked: Conditions, threshold: int, count: int) -> float:
+        """The chance of "at most" at this true count, where the place is asked."""
+        return float(self.mechanism(asked).beta(threshold, count).mid())
+
+    def expected(self, asked: Conditions) -> float:
+        """The share of conditions to be answered "at most" if they were true of nobody."""
+        return float(self._quiet(asked).mean())
+
+    def _quiet(self, asked: Conditions) -> NDArray[np.float64]:
+        """The chance of "at most" for each condition, were it true of nobody."""
+        limits, back = np.unique(asked.at_most, return_inverse=True)
+        return np.array([self.beta(asked, int(t), 0) for t in limits])[back]

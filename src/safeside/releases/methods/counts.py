@@ -1,0 +1,114 @@
+"""A noisy count for each place: AGeo, or PaddedGeo where ordinary differential privacy is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from safeside import exact
+from safeside.decisions.sanitizers import decide_by_law
+from safeside.decisions.states import State
+from safeside.errors import BadQuestion
+from safeside.mechanisms.ageo import AGeo
+from safeside.mechanisms.paddedgeo import PaddedGeo
+from safeside.noise.entropy import Entropy
+from safeside.privacy.account import Kind
+from safeside.releases.answers import Answers
+from safeside.releases.methods.base import Conditions, Drawn, Mechanism, Method, Whole
+from safeside.releases.states import CODE
+from safeside.visits import Places
+
+if TYPE_CHECKING:
+    from safeside.releases.question import Question
+
+
+class NoisyCounts(Method, frozen=True, kw_only=True, tag="counts"):
+    """Each count with noise that only goes up; with a delta, noise of limited size."""
+
+    delta: Fraction = Fraction(0)
+
+    ordinary = True
+    counts = True
+    slider = True
+    possible = frozenset({State.AT_MOST, State.AT_LEAST, State.UNCLEAR})
+
+    @classmethod
+    def asked(cls, _places: Places, given: Mapping[str, Any]) -> tuple[Method, Whole | None]:
+        return cls(epsilon=given["epsilon"], delta=given["delta"]), None
+
+    def check(self, question: Question) -> None:
+        require_limit(question)
+        exact.delta(self.delta)
+
+    @property
+    def kind(self) -> Kind:
+        return Kind.DP_COUNTS if self.delta else Kind.ADP
+
+    def mechanism(self, asked: Conditions) -> AGeo | PaddedGeo:
+        people, kappa = asked.question.people, require_limit(asked.question)
+        if not self.delta:
+            return AGeo(epsilon=self.epsilon, sensitivity=kappa, policy=asked.policy, people=people)
+        return PaddedGeo(
+            epsilon=self.epsilon / kappa, delta=self.delta / kappa, max_conditions=kappa, people=people
+        )
+
+    def stated(self, asked: Conditions) -> Mechanism:
+        used, error = self.mechanism(asked), asked.question.alpha_each
+        return Mechanism(
+            name=used.name,
+            rate=used.rate,
+            margin=None if error is None else used.law.margin_up(error),
+            pad=used.pad if isinstance(used, PaddedGeo) else None,
+            slider=self.slider,
+        )
+
+    def draw(self, asked: Conditions, counts: Whole, entropy: Entropy | None = None) -> Drawn:
+        noisy = self.mechanism(asked).release(counts, entropy=entropy)
+        return Drawn(values=noisy.values, simulated=noisy.simulated)
+
+    def states(self, asked: Conditions, drawn: Drawn) -> Answers:
+        values = drawn.values
+        used, error, least = self.mechanism(asked), asked.question.alpha_each, asked.question.at_least
+        upper, lower = used.upper_bound(values), used.lower_bound(values)
+        assert upper is not None, "the noise of these mechanisms is never below the truth"
+        states = np.full(upper.size, CODE[State.UNCLEAR], dtype=np.uint8)
+        low = np.zeros_like(upper) if lower is None else lower
+        if least is not None and error is not None:
+            # "At least s" is the complement of "at most s - 1", whatever the threshold of "at most" is.
+            busy = decide_by_law(values, least - 1, used.law, error, people=used.people)
+            states[busy == State.AT_LEAST] = CODE[State.AT_LEAST]
+            low, _ = used.interval(values, 1 - error)
+        quiet = decide_by_law(values, asked.at_most, used.law, people=used.people)
+        states[quiet == State.AT_MOST] = CODE[State.AT_MOST]
+        bounded = np.ones(upper.size, dtype=np.bool_)
+        return Answers(places=asked.targets, states=states, upper=upper, lower=low, bounded=bounded)
+
+    def values_behind(self, asked: Conditions, answers: Answers) -> tuple[Whole, ...]:
+        question, used = asked.question, self.mechanism(asked)
+        if question.people is None:
+            return (answers.upper,)
+        # A bound that stops at the number of people stands for every value from there on. The lower bound of
+        # limited noise still follows the value, and "at least" may be reached beyond the number.
+        stops = answers.upper == question.people
+        further = [answers.lower + used.law.most] if used.law.most is not None else []
+        margin = self.stated(asked).margin
+        if question.at_least is not None and margin is not None:
+            further.append(np.full_like(answers.upper, question.at_least - 1 + margin))
+        return (
+            answers.upper,
+            *(np.where(stops, np.maximum(answers.upper, one), answers.upper) for one in further),
+        )
+
+
+def require_limit(question: Question) -> int:
+    """The most places one person can be counted at: without it no amount of noise is known to be enough."""
+    if question.places_per_person is None:
+        raise BadQuestion(
+            "Over an interval one person can be at many places, and nothing says at how many.",
+            "Ask about an instant; or with `max_alarms=C`, which needs no such limit; or of a dataset that "
+            "was made with `max_places_per_person=K` (a person at more places stops the release).",
+        )
+    return exact.whole(question.places_per_person, "`max_places_per_person=`", least=1)

@@ -1,0 +1,135 @@
+"""Sparse answers: places are asked in an order fixed beforehand, until the last alarm allowed."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from safeside import exact
+from safeside.decisions.states import State
+from safeside.errors import BadQuestion
+from safeside.ledger.money import Cost
+from safeside.mechanisms.sageo import SAGeo
+from safeside.mechanisms.sequences import Answer
+from safeside.mechanisms.sparse import NO_VALUE
+from safeside.noise.entropy import Entropy
+from safeside.releases.answers import Answers
+from safeside.releases.methods.base import Conditions, Drawn, Mechanism, Method, Positive, Whole
+from safeside.releases.methods.order import Order, by_chance, digest_of, read_order
+from safeside.releases.states import CODE
+from safeside.visits import Places
+
+_COLUMN = "place"
+_NOT_ASKED = -1
+"""Among the values: this place was not reached. Any other is a bound."""
+
+
+class InTurn(Method, frozen=True, kw_only=True, tag="sparse"):
+    """Each place in turn; quiet answers are free, and asking stops after so many alarms."""
+
+    alarms: Positive
+    order: Order
+
+    own_arguments = ("max_alarms", "order")
+    limited = False
+    file = "order.csv"
+    possible = frozenset({State.AT_MOST, State.UNCLEAR, State.NOT_ASKED})
+
+    @classmethod
+    def asked(cls, places: Places, given: Mapping[str, Any]) -> tuple[Method, Whole | None]:
+        if given["max_alarms"] is None:
+            raise BadQuestion(
+                "`order=` belongs to `max_alarms=`: otherwise every place is asked, and order says nothing.",
+                "Leave `order=` out, or give `max_alarms=`.",
+            )
+        alarms = exact.whole(given["max_alarms"], "`max_alarms=`", least=1)
+        order, ranks = read_order(given["order"], places)
+        return cls(epsilon=given["epsilon"], alarms=alarms, order=order), ranks
+
+    def mechanism(self, asked: Conditions) -> SAGeo:
+        alarms, kappa = exact.whole(self.alarms, "`max_alarms=`", least=1), asked.question.places_per_person
+        each = self.epsilon / (alarms if kappa is None else min(alarms, kappa))
+        return SAGeo(epsilon_each=each, alarms=alarms, max_conditions=kappa, policy=asked.policy)
+
+    def stated(self, asked: Conditions) -> Mechanism:
+        used = self.mechanism(asked)
+        return Mechanism(name=used.name, rate=used.rate())
+
+    def cost(self, asked: Conditions, periods: tuple[str, ...]) -> Cost:
+        each = exact.fraction(self.mechanism(asked).epsilon_each)
+        return Cost(kind=self.kind, epsilon=self.epsilon, periods=periods, each=each)
+
+    def settled(self, asked: Conditions, entropy: Entropy | None = None) -> Whole:
+        return by_chance(len(asked.targets), entropy) if asked.known is None else asked.known
+
+    def draw(self, asked: Conditions, counts: Whole, entropy: Entropy | None = None) -> Drawn:
+        order = asked.known
+        assert order is not None, "the order is fixed before anything is drawn"
+        sparse = self.mechanism(asked).release(counts[order], asked.at_most[order], entropy=entropy)
+        bounds = np.where(sparse.values == NO_VALUE, asked.at_most[order], sparse.values)
+        values = np.empty_like(bounds)
+        values[order] = np.where(sparse.answers == Answer.NOT_ASKED, _NOT_ASKED, bounds)
+        return Drawn(values=values, simulated=sparse.simulated, alarms=sparse.alarms)
+
+    def states(self, asked: Conditions, drawn: Drawn) -> Answers:
+        values = drawn.values
+        reached = values != _NOT_ASKED
+        quiet = reached & (values <= asked.at_most)
+        states = np.full(values.size, CODE[State.UNCLEAR], dtype=np.uint8)
+        states[quiet] = CODE[State.AT_MOST]
+        states[~reached] = CODE[State.NOT_ASKED]
+        return Answers(
+            places=asked.targets,
+            states=states,
+            upper=np.where(quiet, asked.at_most, values),
+            lower=np.zeros(values.size, dtype=np.int64),
+            bounded=reached,
+        )
+
+    def values_behind(self, _asked: Conditions, answers: Answers) -> tuple[Whole, ...]:
+        return (np.where(answers.bounded, np.maximum(0, answers.upper), _NOT_ASKED),)
+
+    def why_impossible(self, asked: Conditions, answers: Answers) -> str | None:
+        """Asked is a beginning of the order, which ended at the last alarm allowed or with the last place."""
+        order = asked.known
+        assert order is not None
+        if self.order.sha256 is not None and digest_of(asked.targets, order) != self.order.sha256:
+            return "the order in which places were asked is not the one in the question"
+        states = answers.states[order]
+        reached = states != CODE[State.NOT_ASKED]
+        number, alarms = int(reached.sum()), int((states == CODE[State.UNCLEAR]).sum())
+        stopped = number < states.size
+        ended = bool(number) and states[number - 1] == CODE[State.UNCLEAR]
+        fits = alarms <= self.alarms and (not stopped or (alarms == self.alarms and ended))
+        if reached[:number].all() and fits:
+            return None
+        return "the places asked are not those the order and the alarms allow"
+
+    def expected(self, asked: Conditions) -> float:
+        nobody = np.zeros(asked.at_most.size, dtype=np.int64)
+        reached = self.mechanism(asked).reached(nobody, asked.at_most)
+        return float((reached * self._quiet(asked)).mean())
+
+    def write_known(self, asked: Conditions) -> bytes:
+        """order.csv: the places in the order they were asked in, which is public."""
+        assert asked.known is not None
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow([_COLUMN])
+        writer.writerows([asked.targets[at]] for at in asked.known)
+        return text.getvalue().encode()
+
+    def read_known(self, targets: tuple[str, ...], data: bytes) -> Whole:
+        try:
+            rows = list(csv.reader(io.StringIO(data.decode(), newline=""), strict=True))
+        except (UnicodeDecodeError, csv.Error):
+            raise ValueError("order.csv cannot be read") from None
+        listed = [row[0] for row in rows[1:] if len(row) == 1]
+        if rows[:1] != [[_COLUMN]] or len(listed) != len(rows) - 1 or sorted(listed) != list(targets):
+            raise ValueError("order.csv does not list every place once")
+        number = {place: at for at, place in enumerate(targets)}
+        return np.array([number[place] for place in listed], dtype=np.int64)

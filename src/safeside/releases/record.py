@@ -1,0 +1,221 @@
+"""release.json: what was asked, how it was answered, what is promised, and the digest of every file.
+
+Its SHA-256, which the ledger keeps and the signature covers, stands for the whole release. docs/releases.md
+describes the fields; docs/decisions/records.md how they may change.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import msgspec
+
+from safeside import __version__, records
+from safeside.ledger.account import NO_RELEASES, Releases
+from safeside.ledger.money import Budget, Cost, Kind
+from safeside.ledger.status import promise_of
+from safeside.privacy.guarantee import Neighbours, Unit
+from safeside.records import Part, PlainText, Record
+from safeside.releases import wording
+from safeside.releases.answers import Answers
+from safeside.releases.manifest import FILE, bad
+from safeside.releases.methods import Conditions, Mechanism
+from safeside.releases.methods.base import Number
+from safeside.releases.question import Question
+from safeside.releases.states import STATES
+from safeside.untrusted import visible
+
+NO_PROMISE = "This is a simulation. Nothing is promised to anybody."
+
+
+class File(Part, frozen=True, kw_only=True):
+    """A published file, by its size and digest."""
+
+    bytes: Number
+    sha256: str
+
+
+def described(data: bytes) -> File:
+    """The file with this content."""
+    return File(bytes=len(data), sha256=records.digest(data))
+
+
+class Software(Part, frozen=True, kw_only=True):
+    """What made a file."""
+
+    name: PlainText = "safeside"
+    version: PlainText
+
+
+class Amount(Part, frozen=True, kw_only=True):
+    """An epsilon and a delta."""
+
+    epsilon: Fraction
+    delta: Fraction = Fraction(0)
+
+
+class Earlier(Part, frozen=True, kw_only=True):
+    """The releases from the same people before this one, by their number and one digest."""
+
+    number: Number
+    digest: str
+
+
+class Promised(Part, frozen=True, kw_only=True):
+    """What this release guarantees by itself, and what holds for everything from its dataset."""
+
+    kind: PlainText
+    unit: Unit
+    neighbours: Neighbours
+    epsilon: Fraction
+    delta: Fraction = Fraction(0)
+    sentence: PlainText
+    caps: Amount | None = None
+    promise: tuple[PlainText, ...]
+    earlier: Earlier
+
+    @classmethod
+    def of(
+        cls,
+        asked: Conditions,
+        *,
+        unit: Unit = Unit.PERSON,
+        caps: Budget | None = None,
+        earlier: Releases = NO_RELEASES,
+    ) -> Promised:
+        """What follows from the question, and from the caps of the dataset; nothing without caps."""
+        alone = replace(asked.question.method.mechanism(asked).guarantee, unit=unit)
+        return cls(
+            kind="adp" if len(alone.policy) else "dp",
+            unit=unit,
+            neighbours=alone.neighbours,
+            epsilon=alone.epsilon,
+            delta=alone.delta,
+            sentence=alone.sentence(),
+            caps=None if caps is None else Amount(epsilon=caps.epsilon, delta=caps.delta),
+            promise=tuple(wording.sentences(NO_PROMISE if caps is None else promise_of(caps, unit))),
+            earlier=Earlier(number=earlier.number, digest=earlier.digest),
+        )
+
+
+class Price(Part, frozen=True, kw_only=True):
+    """What was reserved for a release before anything was drawn."""
+
+    kind: Kind
+    epsilon: Fraction
+    delta: Fraction = Fraction(0)
+    each: Fraction | None = None
+    """The price of one alarm, where unused ones come back."""
+    periods: tuple[PlainText, ...] = ()
+
+    @classmethod
+    def of(cls, cost: Cost) -> Price:
+        """As the ledger has it."""
+        return cls(
+            kind=cost.kind, epsilon=cost.epsilon, delta=cost.delta, each=cost.each, periods=cost.periods
+        )
+
+    def cost(self) -> Cost:
+        """As the ledger takes it."""
+        return Cost(
+            kind=self.kind, epsilon=self.epsilon, delta=self.delta, each=self.each, periods=self.periods
+        )
+
+
+class Paid(Part, frozen=True, kw_only=True):
+    """Where it was charged; nothing of it depends on other releases or on the data."""
+
+    id: PlainText
+    dataset: PlainText
+    reference: PlainText
+    cost: Price
+
+
+class ReleaseRecord(Record, frozen=True, kw_only=True):
+    """Everything that a release says of itself."""
+
+    kind: ClassVar[str] = "release"
+
+    release: PlainText
+    simulated: bool = False
+    supersedes: PlainText | None = None
+    known_on: PlainText
+    question: Question
+    counted: tuple[PlainText, ...]
+    """What was counted, in sentences, with every exclusion."""
+    mechanism: Mechanism
+    outcome: dict[PlainText, int] = msgspec.field(default_factory=dict)
+    """What was drawn of all conditions together, where the method publishes such a thing."""
+    guarantee: Promised
+    software: Software = Software(version=__version__)
+    ledger: Paid | None = None
+    answers: dict[str, Number] = msgspec.field(default_factory=dict)
+    """How many conditions have each state, and how many are certified at 0."""
+    files: dict[str, File] = msgspec.field(default_factory=dict)
+
+    @property
+    def same_words(self) -> bool:
+        """Whether this version of the program made it: only then can its words be compared with ours."""
+        return self.software == Software(version=__version__)
+
+
+def written(moment: datetime) -> str:
+    """A moment as release.json has it."""
+    return moment.astimezone(UTC).isoformat(timespec="seconds")
+
+
+def counted(answers: Answers) -> dict[str, int]:
+    """How many answers there are of each kind."""
+    return {
+        **{state.name: answers.number(state) for state in STATES},
+        "certified_at_zero": answers.certified_at_zero,
+    }
+
+
+def decode(data: bytes) -> ReleaseRecord:
+    """The record these bytes spell; BadRelease where they spell none, MadeByNewer where a later one did."""
+    try:
+        return records.decode(ReleaseRecord, data)
+    except ValueError as error:
+        raise bad(f"{FILE} is not as a release has it ({visible(str(error))})") from None
+
+
+def plain(record: ReleaseRecord) -> dict[str, Any]:
+    """The record as the pages read it: every field, and what follows from the question beside it."""
+    whole: dict[str, Any] = _plain(record)
+    question, method = whole["question"], whole["question"]["method"]
+    first, _, last = record.question.windows[0].partition("/")
+    order = getattr(record.question.method, "order", None)
+    error = record.question.alpha_each
+    whole["question"] |= {
+        "when": record.question.windows[0],
+        "start": datetime.fromisoformat(first).isoformat(),
+        "end": datetime.fromisoformat(last or first).isoformat(),
+        "instant": not last,
+        "places": question["targets"],
+        "alpha_of_each_place": None if error is None else str(error),
+        "counted": list(record.counted),
+    }
+    whole["mechanism"] |= {
+        "epsilon": str(record.guarantee.epsilon),
+        "delta": str(record.guarantee.delta),
+        "places_per_person": question["places_per_person"],
+        "alarms": method.get("alarms"),
+        "order": None if order is None else {"kind": order.kind, "text": order.sentence()},
+    }
+    return whole
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, msgspec.Struct):
+        tag = value.__struct_config__.tag
+        named = {} if tag is None else {str(value.__struct_config__.tag_field): tag}
+        return named | {name: _plain(getattr(value, name)) for name in value.__struct_fields__}
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return str(value) if isinstance(value, Fraction) else value
