@@ -38,7 +38,16 @@ from fractions import Fraction
 
 
 class SafesideError(Exception):
-    """Base of every deliberate error: `what` happened and what to `do` next."""
+    """Base of every deliberate error: `what` happened and what to `do` next.
+
+    Example
+        >>> from safeside import AGeo, SafesideError
+        >>> try:
+        ...     AGeo(epsilon=0)
+        ... except SafesideError as error:
+        ...     print(error.what, error.do)
+        epsilon is 0. Give epsilon above zero.
+    """
 
     def __init__(self, what: str, do: str) -> None:
         super().__init__(what, do)
@@ -50,11 +59,29 @@ class SafesideError(Exception):
 
 
 class BadNumber(SafesideError, ValueError):
-    """A value that is not an exact number in the range its role needs."""
+    """A value that is not an exact number in the range its role needs.
+
+    Example
+        >>> from safeside import BadNumber, plan
+        >>> try:
+        ...     plan(at_most=2, epsilon="nan")
+        ... except BadNumber as error:
+        ...     print(error.what)
+        epsilon is not a number that can be read exactly.
+    """
 
 
 class BadCounts(SafesideError, ValueError):
-    """Counts that cannot be counts of people."""
+    """Counts that cannot be counts of people.
+
+    Example
+        >>> from safeside import AGeo, BadCounts
+        >>> try:
+        ...     AGeo(epsilon=1).release([1.5])
+        ... except BadCounts as error:
+        ...     print(error.do)
+        Give 64-bit integers, with 0 (not a blank) where nobody was counted.
+    """
 
 
 class UnsafeFile(SafesideError):

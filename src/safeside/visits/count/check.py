@@ -51,7 +51,15 @@ from safeside.visits.times.window import When, Window
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """Everything a check found. `fine` when nothing in it stops the work."""
+    """Everything a check found. `fine` when nothing in it stops the work.
+
+    Example
+        >>> import polars as pl
+        >>> from safeside import VisitFormat, check_visits, read_places
+        >>> visits = pl.DataFrame({"person": ["ana"], "place": ["museum"], "date": ["2024-03-03"]})
+        >>> check_visits(visits, read_places(["museum"]), fmt=VisitFormat(timezone="UTC")).fine
+        True
+    """
 
     findings: tuple[Finding, ...]
     files: int
@@ -93,6 +101,19 @@ def check_visits(
     Without a window every check is made of every row. With one, the scan of its count is made, and every row
     is checked only if that finds something doubtful: what cannot change this count is not reported. A
     question that cannot be asked at all (a missing column, an undeclared zone) is an error.
+
+    Example
+        >>> import polars as pl
+        >>> from safeside import check_visits, read_places
+        >>> visits = pl.DataFrame({
+        ...     "person": ["ana"],
+        ...     "place": ["museum"],
+        ...     "start": ["2024-03-03T17:00Z"],
+        ...     "end": ["2024-03-03T16:00Z"],
+        ... })
+        >>> report = check_visits(visits, read_places(["museum"]))
+        >>> print(report.fine, report.findings[0].reason)
+        False a stay that ends before it starts
     """
     declared = fmt if fmt is not None else VisitFormat()
     known = expected if expected is not None else Expected()

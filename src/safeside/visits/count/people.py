@@ -61,6 +61,16 @@ class Counts:
     `rows` and `people` are what the whole input holds, None where nobody asked an engine to count them.
     `reading` says what counts as a visit, `exclusions` what was left out: both belong to every answer made
     from these counts.
+
+    Example
+        >>> import polars as pl
+        >>> from safeside import Expected, VisitFormat, Window, count_visits, read_places
+        >>> visits = pl.DataFrame({"person": ["ana"], "place": ["museum"], "date": ["2024-03-03"]})
+        >>> day = Window.parse("2024-03-03", "UTC")
+        >>> utc, known = VisitFormat(timezone="UTC"), Expected(covers="2024-03-03T00Z/P1D")
+        >>> counts = count_visits(visits, read_places(["museum"]), day, utc, expected=known)
+        >>> print(counts.values, counts.reading)
+        [1] A visit is a date on which the person was at the place; it counts for the whole local day.
     """
 
     places: Places
@@ -104,6 +114,21 @@ def count_visits(
     folder to `remember` in as well, row groups that hold nothing of the window are read once, and not again
     while the bytes of their file are the same (`row_groups.py`).
     `until` is the moment up to which a window is asked about that was not over.
+
+    Example
+        >>> import polars as pl
+        >>> from safeside import Expected, Window, count_visits, read_places
+        >>> visits = pl.DataFrame({
+        ...     "person": ["ana", "ben", "ana"],
+        ...     "place": ["museum", "museum", "library"],
+        ...     "start": ["2024-03-03T17:00Z", "2024-03-03T17:30Z", "2024-03-03T20:00Z"],
+        ...     "end": ["2024-03-03T19:00Z", "2024-03-03T18:30Z", "2024-03-03T21:00Z"],
+        ... })
+        >>> places = read_places(["library", "museum"])
+        >>> at_six = Window.parse("2024-03-03T18:00Z")
+        >>> counts = count_visits(visits, places, at_six, expected=Expected(covers="2024-03-03T00Z/P1D"))
+        >>> dict(zip(places.ids, counts.values.tolist()))
+        {'library': 0, 'museum': 2}
     """
     declared = fmt if fmt is not None else VisitFormat()
     known = expected if expected is not None else Expected()

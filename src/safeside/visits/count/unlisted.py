@@ -30,6 +30,19 @@ class LeftOut:
     """Rows in the window whose place is not listed. For the curator only: none of it is published.
 
     `examples` and `alike` quote the data, and are not part of its `repr`.
+
+    Example
+        >>> import polars as pl
+        >>> from safeside import check_visits, read_places
+        >>> visits = pl.DataFrame({
+        ...     "person": ["ana", "ben"],
+        ...     "place": ["museum", "harbour"],
+        ...     "start": ["2024-03-03T17:00Z", "2024-03-03T17:30Z"],
+        ...     "end": ["2024-03-03T19:00Z", "2024-03-03T18:30Z"],
+        ... })
+        >>> left_out = check_visits(visits, read_places(["museum"]), exclude_unknown_places=True).left_out
+        >>> print(left_out.rows, "of", left_out.of_rows)
+        1 of 2
     """
 
     rows: int

@@ -39,6 +39,12 @@ class Places:
     """Places sorted by identifier; columns that were not given are None.
 
     Kept in the columns of `table`, a tenth of the memory of Python strings.
+
+    Example
+        >>> from safeside import Places
+        >>> places = Places.of(["library", "museum"])
+        >>> print(len(places), places.ids[0])
+        2 library
     """
 
     table: pl.DataFrame = field(repr=False)
@@ -109,7 +115,13 @@ class Places:
 def read_places(
     source: Any, *, columns: dict[str, str] | None = None, separator: str | None = None
 ) -> Places:
-    """Read the list of targets from a CSV or Parquet file, a dataframe, or plain identifiers."""
+    """Read the list of targets from a CSV or Parquet file, a dataframe, or plain identifiers.
+
+    Example
+        >>> from safeside import read_places
+        >>> len(read_places(["museum", "library"]))
+        2
+    """
     opened = _open(source, separator) if isinstance(source, str | Path) else None
     table = _table(source) if opened is None else opened.scan()
     there = table.collect_schema().names()

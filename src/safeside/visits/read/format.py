@@ -38,6 +38,11 @@ class StayRule:
     """Stay detection: whose fixes are within `metres` of one another for `minutes` is taken to have stayed.
 
     A silence longer than `longest_gap` ends a stay.
+
+    Example
+        >>> from safeside import StayRule
+        >>> print(StayRule(minutes=10, longest_gap="30 min").sentence())
+        Only stays of at least 10 minutes are counted: ...
     """
 
     minutes: int
@@ -83,6 +88,12 @@ class VisitFormat:
 
     `columns` maps roles (person, place, latitude, longitude, accuracy, start, end, time, date, state) to the
     names the columns have; a role that is not mapped is looked for under its own name.
+
+    Example
+        >>> from safeside import VisitFormat
+        >>> sightings = VisitFormat(columns={"person": "patient"}, timezone="Asia/Tokyo", hold="30 min")
+        >>> sightings.hold
+        datetime.timedelta(seconds=1800)
     """
 
     columns: Mapping[str, str] | str = field(default_factory=dict)
@@ -169,6 +180,11 @@ class Expected:
     """What the owner expects of the export; any disagreement stops the work.
 
     Compared for the owner's eyes only: neither published nor written to a release or the ledger.
+
+    Example
+        >>> from safeside import Expected
+        >>> Expected(rows=1_000, covers="2024-03-03/2024-03-04").rows
+        1000
     """
 
     files: int | None = None

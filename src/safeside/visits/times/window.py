@@ -42,7 +42,14 @@ offset of a bare date (2024-03-01+09:00) as nine o'clock.
 
 @dataclass(frozen=True, kw_only=True)
 class Window:
-    """An instant, or the moments from `start` up to but not including `end`."""
+    """An instant, or the moments from `start` up to but not including `end`.
+
+    Example
+        >>> from safeside import Window
+        >>> day = Window.parse("2024-03-03", "Asia/Tokyo")
+        >>> print(day.start, day.end)
+        2024-03-02 15:00:00+00:00 2024-03-03 15:00:00+00:00
+    """
 
     start: datetime
     end: datetime
