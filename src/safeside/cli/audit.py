@@ -13,7 +13,7 @@ from rich.text import Text
 
 from safeside.audit.case import SAMPLER, Row
 from safeside.audit.catalogue import audit as audit_all
-from safeside.cli.console import VIOLATION, out, print_json, spinner
+from safeside.cli.console import VIOLATION, AsJson, out, print_json, spinner
 from safeside.cli.installed import needs_studies
 from safeside.progress import Progress
 
@@ -33,7 +33,7 @@ def audit(
     self_test: Annotated[
         bool, typer.Option("--self-test", help="Run the planted bugs instead, and show each caught.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Measure the epsilon every mechanism really needs, on every ordered pair of neighbours of small worlds.
 

@@ -10,7 +10,7 @@ import typer
 
 from safeside.cli import publish_options as options
 from safeside.cli import visit_options as visit
-from safeside.cli.console import VIOLATION, out, print_json, spinner
+from safeside.cli.console import VIOLATION, AsJson, out, print_json, spinner
 from safeside.cli.gather import gather
 from safeside.cli.wording import as_typed
 from safeside.visits import (
@@ -45,7 +45,7 @@ def check(
         typer.Option(help="An instant, or an interval A/B, to check too.", rich_help_panel=options.QUESTION),
     ] = None,
     exclude_unknown_places: visit.ExcludeUnknown = False,
-    as_json: options.AsJson = False,
+    as_json: AsJson = False,
 ) -> None:
     """Look at visits for everything that would make a count wrong, and say on which lines it is."""
     with spinner() as progress:

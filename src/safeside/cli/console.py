@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -46,6 +46,8 @@ class Terminal(Console):
 
 out: Final = Terminal()
 err: Final = Terminal(stderr=True)
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 
 BAD_INPUT: Final = 2
 VIOLATION: Final = 1

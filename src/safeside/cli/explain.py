@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from safeside.cli.console import out, print_json
+from safeside.cli.console import AsJson, out, print_json
 from safeside.exact import show
 from safeside.privacy.records import Visits
 from safeside.privacy.worked import ANY_PRIOR, DEFINITIONS, PEOPLE, PRIORS, Explanation
@@ -33,7 +33,7 @@ def explain(
     factor: Annotated[
         str, typer.Option(help="e^epsilon, a number above 1: how far the definition lets odds rise.")
     ] = "3",
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Say what a privacy definition protects and leaks, with the output that shows it."""
     if definition == LIST:

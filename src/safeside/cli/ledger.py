@@ -11,7 +11,7 @@ import typer
 
 from safeside.cli import ledger_text as text
 from safeside.cli.config import Config, read_config
-from safeside.cli.console import VIOLATION, fail, line, out, print_json
+from safeside.cli.console import VIOLATION, AsJson, fail, line, out, print_json
 from safeside.cli.wording import error_json
 from safeside.errors import LedgerMissing, LedgerTampered
 from safeside.ledger import Ledger, open_ledger
@@ -20,7 +20,6 @@ from safeside.ledger.rules import require_floor
 Where = Annotated[
     str | None, typer.Option("--ledger", help="A file, or postgresql://...; from safeside.toml if left out.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 
 
 def register(app: typer.Typer) -> None:

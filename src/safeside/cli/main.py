@@ -5,8 +5,7 @@ from __future__ import annotations
 import gc
 import importlib
 import sys
-from collections.abc import Mapping
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Any, Final
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -16,61 +15,29 @@ from safeside.cli.console import end_on_closed_pipe, err, fail, out
 from safeside.errors import BadQuestion, SafesideError
 from safeside.untrusted import CONTROL
 
-
-class Entry(NamedTuple):
-    """A command as the list of commands shows it, and the module that has it."""
-
-    module: str
-    help: str
-
-
-COMMANDS: Final[Mapping[str, Entry]] = {
-    "init": Entry("init", "Write safeside.toml: columns, time zone, ledger, dataset and key."),
-    "key": Entry("key", "Make or replace the key that signs releases."),
-    "ledger": Entry("ledger", "What was asked, what it cost, and what is left."),
-    "check": Entry(
-        "check", "Look at visits for everything that would make a count wrong, and say on which lines it is."
-    ),
-    "plan": Entry(
-        "plan",
-        'Show how often "at most t" is said at each true count, and the strongest definition that is enough.',
-    ),
-    "publish": Entry("publish", "Answer one question about every place, once, and pay for it."),
-    "simulate": Entry(
-        "publish", "Make the same files from given counts: no ledger, no promise, marked as a simulation."
-    ),
-    "verify": Entry(
-        "releases",
-        "Check signature, digests, schema, that states follow from bounds, and claims from the mechanism.",
-    ),
-    "withdraw": Entry(
-        "releases",
-        "Take back a whole release: a fault of the software, or a formal mistake. It stays charged.",
-    ),
-    "purge": Entry(
-        "releases",
-        "Delete data files and what interrupted releases left. Ledger, keys and releases stay.",
-    ),
-    "schema": Entry(
-        "schema",
-        "Print the JSON Schema (2020-12) of a record that is kept: release.json, an event and others.",
-    ),
-    "explain": Entry(
-        "explain", "Say what a privacy definition protects and leaks, with the output that shows it."
-    ),
-    "audit": Entry(
-        "audit",
-        "Measure the epsilon every mechanism really needs, on every ordered pair of neighbours of small "
-        "worlds.",
-    ),
-    "generate": Entry(
-        "generate", "Write a synthetic city: visits.parquet (private) and places.csv (public)."
-    ),
-    "reproduce": Entry(
-        "reproduce",
-        "Run every experiment of the paper and say where its numbers differ from ours, and why.",
-    ),
+COMMANDS: Final = {
+    "init": "Write safeside.toml: columns, time zone, ledger, dataset and key.",
+    "key": "Make or replace the key that signs releases.",
+    "ledger": "What was asked, what it cost, and what is left.",
+    "check": "Look at visits for everything that would make a count wrong, and say on which lines it is.",
+    "plan": 'Show how often "at most t" is said at each true count, and the strongest definition that is '
+    "enough.",
+    "publish": "Answer one question about every place, once, and pay for it.",
+    "simulate": "Make the same files from given counts: no ledger, no promise, marked as a simulation.",
+    "verify": "Check signature, digests, schema, that states follow from bounds, and claims from the "
+    "mechanism.",
+    "withdraw": "Take back a whole release: a fault of the software, or a formal mistake. It stays charged.",
+    "purge": "Delete data files and what interrupted releases left. Ledger, keys and releases stay.",
+    "schema": "Print the JSON Schema (2020-12) of a record that is kept: release.json, an event and others.",
+    "explain": "Say what a privacy definition protects and leaks, with the output that shows it.",
+    "audit": "Measure the epsilon every mechanism really needs, on every ordered pair of neighbours of small "
+    "worlds.",
+    "generate": "Write a synthetic city: visits.parquet (private) and places.csv (public).",
+    "reproduce": "Run every experiment of the paper and say where its numbers differ from ours, and why.",
 }
+"""Every command, and what the list of commands says of it."""
+MODULES: Final = {"simulate": "publish", "verify": "releases", "withdraw": "releases", "purge": "releases"}
+"""Where a command stands that has no file of its own."""
 
 
 class Commands(TyperGroup):
@@ -78,7 +45,7 @@ class Commands(TyperGroup):
 
     def __init__(self, **more: Any) -> None:
         super().__init__(**more)
-        self.commands = {name: TyperCommand(name, help=one.help) for name, one in COMMANDS.items()}
+        self.commands = {name: TyperCommand(name, help=said) for name, said in COMMANDS.items()}
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, listed, rest = super().resolve_command(ctx, args)
@@ -91,7 +58,7 @@ def load(name: str) -> Any:
     # What a module makes when it is loaded stays: looking for garbage meanwhile takes a tenth of the time.
     gc.disable()
     try:
-        importlib.import_module(f"safeside.cli.{COMMANDS[name].module}").register(app)
+        importlib.import_module(f"safeside.cli.{MODULES.get(name, name)}").register(app)
     finally:
         gc.enable()
     return typer.main.get_group(app).commands[name]

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 import typer
 from rich.table import Table
 
-from safeside.cli.console import out, print_json
+from safeside.cli.console import AsJson, out, print_json
 from safeside.decisions.plan_picture import draw, errors, labels
 from safeside.decisions.planning import Definition, Plan, plan, rounded_down
 from safeside.exact import float_down, show
@@ -40,7 +40,7 @@ def command(
     ] = 0,
     sensitivity: Annotated[int, typer.Option(help="How many of the counts one person can change.")] = 1,
     plot: Annotated[Path | None, typer.Option(help="Also draw the table, as PNG, PDF or SVG.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+    json: AsJson = False,
 ) -> None:
     """Show how often "at most t" is said at each true count, and the strongest definition that is enough."""
     made = plan(

@@ -15,6 +15,7 @@ from safeside.cli.config import read_config
 from safeside.cli.console import (
     INTERRUPTED,
     TERMINATED,
+    AsJson,
     Spinner,
     Terminated,
     confirm,
@@ -116,7 +117,7 @@ def publish(
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the price and stop.")] = False,
     yes: options.Yes = False,
-    as_json: options.AsJson = False,
+    as_json: AsJson = False,
     policy: Annotated[str, typer.Option(hidden=True)] = "not-visited",
     seed: Annotated[int | None, typer.Option(hidden=True)] = None,
 ) -> None:

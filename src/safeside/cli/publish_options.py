@@ -74,7 +74,6 @@ Basemap = Annotated[
 Ledger = Annotated[str | None, typer.Option(help="A file, or postgresql://...", rich_help_panel=ACCOUNT)]
 Key = Annotated[Path | None, typer.Option(help="The signing key.", rich_help_panel=ACCOUNT)]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", rich_help_panel=OUTPUT)]
 
 

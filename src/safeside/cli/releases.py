@@ -9,7 +9,7 @@ import typer
 
 from safeside.cli import publish_options as options
 from safeside.cli.config import read_config
-from safeside.cli.console import VIOLATION, confirm, err, fail, line, out, print_json
+from safeside.cli.console import VIOLATION, AsJson, confirm, err, fail, line, out, print_json
 from safeside.cli.key import ask_passphrase
 from safeside.cli.wording import as_typed, error_json
 from safeside.errors import BadRelease, BadSignature
@@ -35,7 +35,7 @@ def verify(
     ledger: Annotated[
         str | None, typer.Option(help="For those who have it: that it paid what the release says.")
     ] = None,
-    json: options.AsJson = False,
+    json: AsJson = False,
 ) -> None:
     """Check signature, digests, schema, that states follow from bounds, and claims from the mechanism."""
     keys = load_public(key)
