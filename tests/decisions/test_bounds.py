@@ -1,4 +1,4 @@
-"""Section 6: the bounds agree with each other, with the paper's corrected numbers and with the definition."""
+"""docs/proofs/bounds.md: the bounds agree with each other, with corrected numbers and with the definition."""
 
 from __future__ import annotations
 

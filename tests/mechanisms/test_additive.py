@@ -176,7 +176,7 @@ def test_beta_at_most() -> None:
 @pytest.mark.parametrize("direction", DIRECTIONS)
 @pytest.mark.parametrize("alpha", ["0.3", "0.01"])
 def test_wrong_answers_are_at_most_alpha_and_beta_is_exact(direction: Direction, alpha: str) -> None:
-    """Both answers of every direction, summed over z by the rule that section 4 spells out."""
+    """Both answers of every direction, summed over z by the rule of docs/proofs/ageo.md."""
     mechanism = AGeo(epsilon="0.9", direction=direction)
     t = 3
     for count in range(8):

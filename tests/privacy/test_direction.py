@@ -1,4 +1,4 @@
-"""Directions and sensitivities of section 3, each decided by enumeration."""
+"""Directions and sensitivities of docs/definitions.md, each decided by enumeration."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ def test_risk_is_bounded_by_what_the_definition_bounds(
     parts: list[int],
     truth: Mapping[Visits, bool],
 ) -> None:
-    """Section 7: where every record of A in the support steps to every one outside, Risk <= e^eps."""
+    """docs/risk.md: where every record of A in the support steps to every one outside, Risk <= e^eps."""
     prior = dict(zip(RECORDS, distribution(parts), strict=True))
     support = [x for x in RECORDS if prior[x]]
     found = risk(channel, prior, truth.__getitem__)

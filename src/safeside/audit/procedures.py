@@ -1,6 +1,6 @@
 """Sparse answers written as a program, by the book: what a transcript audit of SAGeo runs.
 
-The program draws from the mechanism that is shipped and does what section 4 of the theory says; the planted
+The program draws from the mechanism that is shipped and does what docs/proofs/sageo.md says; the planted
 procedures are this one with something spoilt.
 """
 

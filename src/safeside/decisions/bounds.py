@@ -1,4 +1,4 @@
-"""How good a one-sided decision can be under each definition, and what it needs (section 6).
+"""How good a one-sided decision can be under each definition, and what it needs (docs/proofs/bounds.md).
 
 `steps` is k: how many changes it takes to make the decision false. For "at most t" at a count f that is
 t + 1 - f. Every bound is tight: some mechanism reaches it.
