@@ -263,7 +263,7 @@ class Siege:
             ledger.verify()
             paid = ledger.reservations("city")
             committed = {one.manifest for one in paid if one.stage is Stage.COMMITTED}
-            kinds = Counter(event.what.kind for event in ledger.history())
+            kinds = Counter(event.action.kind for event in ledger.history())
             spent = ledger.show("city").periods[0].spent.epsilon
         assert spent == sum(one.charged.epsilon for one in paid), "an unpaid release"
         assert kinds["commit"] == len(committed) <= kinds["reserve"] == len(paid), "a second draw"

@@ -117,7 +117,7 @@ def _judge(url: str, reports: list[Report], crashed: int, spends: int, seconds: 
     with open_ledger(url) as ledger:
         number, shown, history = ledger.verify(), ledger.show(DATASET), ledger.history()
         known = {one.request for one in ledger.reservations() if one.manifest == f"manifest of {one.request}"}
-    refusals = sum(isinstance(event.what, Refused) for event in history)
+    refusals = sum(isinstance(event.action, Refused) for event in history)
     spent = shown.periods[0].spent.epsilon
     checks = {
         f"{crashed} processes failed": crashed == 0,

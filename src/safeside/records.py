@@ -81,7 +81,9 @@ def canonical(value: object) -> bytes:
         data = msgspec.json.encode(plain, order="sorted")
     except UnicodeEncodeError:
         raise ValueError("a text holds half a character, which no file can hold") from None
-    return data if max(data) < _FIRST_OF_FOUR else msgspec.json.encode(_sorted_as_utf16(plain))
+    return (
+        data if data.isascii() or max(data) < _FIRST_OF_FOUR else msgspec.json.encode(_sorted_as_utf16(plain))
+    )
 
 
 def digest(data: bytes) -> str:

@@ -148,12 +148,19 @@ def test_the_same_for_programs(url: str) -> None:
     assert shown["events"] == 7
     assert one["remaining"] == {"epsilon": "26/3", "delta": "0"}
     assert one["standing"] == {"epsilon": "10", "delta": "0"}
-    window = {"window": "2021-03-04 18:00", "releases": 2, "places": 2}
+    time = "2021-03-04 18:00"
+    window = {"first": time, "last": time, "questions": 2, "places": 2}
     assert one["leaks"] == [{**window, "targets": ["bar", "park"]}]
     assert read("ledger", "show", "--ledger", url)["datasets"][1]["leaks"] == [window]
     assert (one["more_like_last"], one["unfinished"]) == (26, 1)
     events = read("ledger", "history", "--dataset", "visits", "--ledger", url)
-    assert [event["kind"] for event in events] == ["dataset", "reserve", "commit", "return", "reserve"]
+    assert [event["action"]["kind"] for event in events] == [
+        "dataset",
+        "reserve",
+        "commit",
+        "return",
+        "reserve",
+    ]
     assert read("ledger", "verify", "--ledger", url)["intact"] is True
     found = read("ledger", "recover", "--ledger", url)
     assert [one["request"] for one in found["unfinished"]] == ["b [draft]"]
@@ -184,7 +191,7 @@ def test_a_violation_and_a_refusal_have_codes_of_their_own(here: Path) -> None:
     run("ledger", "create", "--dataset", "visits", "--epsilon", "10", "--ledger", "l.db")
     spend("l.db")
     with raw("l.db") as change:
-        change("UPDATE safeside_events SET body = replace(body, '2/1', '1/1') WHERE number = 3")
+        change("UPDATE safeside_events SET body = replace(body, ':\"2\"', ':\"1\"') WHERE number = 3")
     assert "event 3 cannot be trusted" in run("ledger", "verify", "--ledger", "l.db", "--json", code=1)
     for arguments, code in ((["verify", "--ledger", "l.db"], 1), (["show", "--ledger", "none.db"], 2)):
         command = [sys.executable, "-c", "from safeside.cli.main import main; main()", "ledger", *arguments]

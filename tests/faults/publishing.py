@@ -124,7 +124,7 @@ class World:
         verify(self.out, self.home / "key.pub")
         assert self.publish(kind).digest == release.digest
         with open_ledger(self.home / "ledger.db") as ledger:
-            kinds = [event.what.kind for event in ledger.history()]
+            kinds = [event.action.kind for event in ledger.history()]
             assert (kinds.count("reserve"), kinds.count("commit")) == (1, 1)
             alarms = release.manifest["answers"]["UNCLEAR"]
             used = 1 if kind == "counts" else Fraction(alarms, KINDS[kind]["max_alarms"])

@@ -107,7 +107,7 @@ def test_kills_after_the_commit_show_one_draw_which_is_the_one_that_appears(worl
     published = {one.read_bytes() for one in world.out.iterdir()}
     assert snapshots.readable(paid(world)) <= published, "nothing was ever there that is not in the release"
     with open_ledger(world.home / "ledger.db") as ledger:
-        assert [event.what.kind for event in ledger.history()].count("commit") == 1
+        assert [event.action.kind for event in ledger.history()].count("commit") == 1
 
 
 def test_the_key_of_a_draw_that_has_appeared_is_overwritten(world: World) -> None:

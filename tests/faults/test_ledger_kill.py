@@ -80,7 +80,7 @@ def test_an_event_is_there_whole_or_not_at_all(ledger: Ledger, url: str, kind: s
         act(fresh)
         fresh.verify()
         # A reservation that is asked for again is marked, once, as taken up by a second run.
-        added = [event.what.kind for event in fresh.history()[before.number :]]
+        added = [event.action.kind for event in fresh.history()[before.number :]]
         assert added == ([kind, "resume"] if kind == "reserve" else [kind])
     assert ledger.head.number == before.number + len(added)
 
@@ -98,7 +98,7 @@ def test_a_killed_publication_is_paid_once_however_often_it_is_repeated(
             killed_at(url, steps.of(kind, step), publish)
     publish(ledger)
     assert ledger.remaining("city").epsilon == Fraction(5, 2)
-    kinds = [event.what.kind for event in ledger.history()[2:]]
+    kinds = [event.action.kind for event in ledger.history()[2:]]
     assert [kind for kind in kinds if kind != "resume"] == ["reserve", "commit", "return"]
     assert kinds.count("resume") == 1
 

@@ -168,7 +168,7 @@ def test_connections_cut_midway(
                 publish()
         publish()
         made.verify()
-        kinds = [event.what.kind for event in made.history()]
+        kinds = [event.action.kind for event in made.history()]
         assert [one for one in kinds if one != "resume"] == ["ledger", "dataset", "reserve", "commit"]
         assert made.remaining("city").epsilon == 2
 

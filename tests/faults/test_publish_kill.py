@@ -89,6 +89,6 @@ def test_bad_input_in_one_process_and_good_input_in_another_make_one_release_tha
     world.check_after_kill()
     with open_ledger(world.home / "ledger.db") as ledger:
         assert ledger.remaining("city").epsilon == CAP - 1
-        kinds = [event.what.kind for event in ledger.history()]
+        kinds = [event.action.kind for event in ledger.history()]
     assert kinds.count("reserve") == 1 + kinds.count("refuse")
     assert kinds.count("commit") == 1

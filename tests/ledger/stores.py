@@ -24,6 +24,7 @@ __all__ = ["postgres"]
 NOON = datetime(2021, 3, 4, 12, tzinfo=UTC)
 QUESTION = {"targets": ["park", "bar"], "window": "2021-03-04 18:00", "at_most": 2}
 TABLES = ("safeside_ledger", "safeside_events", "safeside_documents", "safeside_draws")
+TABLES += ("safeside_snapshots", "safeside_nodes")
 Making = Callable[[], str]
 
 

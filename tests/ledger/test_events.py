@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import dataclasses
 from datetime import UTC, datetime, timedelta, timezone
 from fractions import Fraction
 
 import pytest
 from tests.ledger.stores import NOON, QUESTION, cost
 
-from safeside.errors import BadNumber, BadQuestion
-from safeside.ledger import events, money
-from safeside.ledger.events import KINDS, NOTHING, Happening, canonical, make, parse
+from safeside.errors import BadQuestion
+from safeside.ledger import Budget, Caps, events
+from safeside.ledger.events import KINDS, NOTHING, Action, canonical, make, parse
+from safeside.privacy.guarantee import Unit
 
-EXAMPLES: list[Happening] = [
+EXAMPLES: list[Action] = [
     events.LedgerCreated(ledger="l", key="k", software="s"),
     events.DatasetCreated(
         name="city",
-        unit="person-day",
-        timezone="Asia/Tokyo",
-        epsilon=Fraction(1, 3),
-        delta=Fraction(0),
-        balance="private",
-        max_places_per_person=None,
+        caps=Caps(unit=Unit.PERSON_DAY, timezone="Asia/Tokyo", epsilon=Fraction(1, 3)),
         people=500,
     ),
     events.Reserved(
@@ -31,12 +26,11 @@ EXAMPLES: list[Happening] = [
         dataset="city",
         question=QUESTION,
         cost=cost(1, periods=("2021-03-04",), each=Fraction(1, 2)),
-        epsilon=Fraction(1),
-        delta=Fraction(0),
+        charged=Budget(epsilon=Fraction(1)),
     ),
     events.FilesRead(dataset="city", files=("f1", "f2")),
     events.Committed(request="r", reservation="d", manifest="m", fingerprint=None, alarms=2),
-    events.Returned(request="r", epsilon=Fraction(1, 2)),
+    events.Returned(request="r", reservation="d", epsilon=Fraction(1, 2)),
     events.Withdrawn(request="r", reservation="d", reason="software-fault"),
     events.Refused(request="q", dataset="city", question="digest", reason="no room", ends=None),
     events.Stopped(request="r", reservation="d"),
@@ -47,13 +41,13 @@ EXAMPLES: list[Happening] = [
         dataset="city",
         question={},
         cost=cost(),
-        epsilon=Fraction(1),
-        delta=Fraction(0),
+        charged=Budget(epsilon=Fraction(1)),
         manifest="m",
     ),
     events.Found.of(events.make(events.NOTHING, NOON, events.Linked(first="city", second="town"))),
     events.ClockSet(reason="set right"),
     events.Resumed(request="a", reservation="d"),
+    events.Checkpoint(snapshot="s"),
 ]
 
 
@@ -62,7 +56,7 @@ def test_there_is_an_example_of_each_kind() -> None:
 
 
 @pytest.mark.parametrize("what", EXAMPLES, ids=lambda what: what.kind)
-def test_an_event_reads_back_as_it_was_written(what: Happening) -> None:
+def test_an_event_reads_back_as_it_was_written(what: Action) -> None:
     event = make(NOTHING, NOON, what)
     assert parse(event.body) == event
     assert make(NOTHING, NOON, what).digest == event.digest
@@ -77,31 +71,21 @@ def test_the_same_moment_has_one_spelling() -> None:
     assert parse(make(NOTHING, tokyo, EXAMPLES[0]).body).time == datetime(2021, 3, 4, 12, tzinfo=UTC)
 
 
-def test_canonical_json_has_one_spelling() -> None:
-    assert canonical({"b": [1, "é"], "a": None}) == '{"a":null,"b":[1,"é"]}'
-    for value in (0.5, {"a": [float("nan")]}, {1: "a"}, {"a": Fraction(1)}, b"x", "\ud800"):
+def test_a_question_that_has_no_exact_spelling_is_refused() -> None:
+    assert canonical({"b": [1, "é"], "a": None}) == '{"a":null,"b":[1,"é"]}'.encode()
+    for value in (0.5, {"a": [float("nan")]}, {1: "a"}, b"x", "\ud800", 1 << 60):
         with pytest.raises(BadQuestion):
             canonical(value)
 
 
-@pytest.mark.parametrize("text", ["2/4", "1", " 1/2", "1/2 ", "0.5", "+1/2", "1/0"])
-def test_an_amount_has_one_spelling(text: str) -> None:
-    with pytest.raises((ValueError, ZeroDivisionError)):
-        money.read(text)
-    assert money.read(money.written(Fraction(-7, 3))) == Fraction(-7, 3)
-    with pytest.raises(BadNumber):
-        # A file of somebody else's may hold it, and a hundred times as many digits would take hours to read.
-        money.read("1e9999")
-
-
 @pytest.mark.parametrize("change", [{"extra": 1}, {"kind": "gift"}, {"epsilon": 1}, {"request": None}])
 def test_a_body_that_is_not_an_event_is_refused(change: dict[str, object]) -> None:
-    body = make(NOTHING, NOON, EXAMPLES[4]).to_json()
-    del body["digest"]
-    with pytest.raises((ValueError, KeyError, TypeError)):
-        parse(canonical({**body, **change}))
+    body = make(NOTHING, NOON, EXAMPLES[4]).fields()
+    body["action"] |= change
+    with pytest.raises(ValueError):
+        parse(canonical(body).decode())
 
 
 def test_events_cannot_be_changed_in_memory() -> None:
-    with pytest.raises(dataclasses.FrozenInstanceError):
+    with pytest.raises(AttributeError):
         EXAMPLES[5].epsilon = Fraction(0)  # type: ignore[attr-defined]

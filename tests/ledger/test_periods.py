@@ -7,8 +7,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from safeside.errors import BadQuestion
-from safeside.ledger.periods import check_periods, periods_of, zone
+from safeside.ledger.periods import check_periods, periods_of
 from safeside.privacy.guarantee import Unit
+from safeside.zones import find_zone
 
 DAY, WEEK = Unit.PERSON_DAY, Unit.PERSON_WEEK
 
@@ -49,7 +50,7 @@ def test_windows_that_make_no_sense() -> None:
         with pytest.raises(BadQuestion):
             periods_of(DAY, "UTC", start, end)
     with pytest.raises(BadQuestion):
-        zone("Mars/Olympus")
+        find_zone("Mars/Olympus")
 
 
 @pytest.mark.parametrize(

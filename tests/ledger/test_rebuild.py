@@ -51,9 +51,9 @@ def same_as(spent: Ledger, url: str) -> None:
 def test_a_ledger_that_is_gone_is_not_made_anew_with_a_whole_budget(spent: Ledger, url: str) -> None:
     spent.close()
     drop(url)
-    with pytest.raises(LedgerMissing, match="safeside ledger recover"):
+    with pytest.raises(LedgerMissing, match="recover_ledger"):
         open_ledger(url)
-    with pytest.raises(LedgerForked, match="safeside ledger recover"):
+    with pytest.raises(LedgerForked, match="recover_ledger"):
         create_ledger(url)
 
 
@@ -127,7 +127,7 @@ def test_what_is_damaged_is_kept_aside(spent: Ledger, url: str) -> None:
             run("DELETE FROM safeside_ledger")
     else:
         Path(url).write_bytes(b"SQLite format 3\0" + b"\xff" * 8000)
-    with pytest.raises(LedgerError, match="safeside ledger recover"):
+    with pytest.raises(LedgerError, match="recover_ledger"):
         open_ledger(url).remaining("city")
     _, rebuilt = recover_ledger(url)
     assert rebuilt is not None
@@ -182,7 +182,7 @@ def test_a_witness_with_a_hole_is_refused_and_the_database_left(spent: Ledger, u
         open_ledger(url)
 
 
-@pytest.mark.parametrize("lost", ["document", "key"])
+@pytest.mark.parametrize("lost", ["document", "witness"])
 def test_a_witness_without_a_document_or_the_key_is_refused(
     spent: Ledger, url: str, state: Path, lost: str
 ) -> None:

@@ -72,12 +72,26 @@ def test_what_may_have_become_known_by_place_and_time(ledger: Ledger) -> None:
     many = [f"p{number:04}" for number in range(1000)]
     ledger.reserve("city", "b", {"targets": many, "window": "2021-03-05"}, cost("0.1"))
     ledger.reserve("town", "c", {"targets": ["park", "zoo"], "window": QUESTION["window"]}, cost("0.1"))
-    assert [leak.window for leak in ledger.show("city").leaks] == ["2021-03-04 18:00", "2021-03-05"]
+    assert [leak.first for leak in ledger.leaks("city")] == ["2021-03-04 18:00", "2021-03-05"]
     ledger.link("city", "town")
-    shown = ledger.show("city")
-    first, second = shown.leaks
-    assert (first.targets, first.releases) == (("bar", "park", "zoo"), 2)
+    first, second = ledger.leaks("city")
+    assert (first.targets, first.questions) == (("bar", "park", "zoo"), 2)
     assert second.targets == tuple(many)
-    here = Policy.not_visited(["bar", "park", "zoo"], "2021-03-04 18:00")
-    assert shown.policy == here | Policy.not_visited(many, "2021-03-05")
-    assert shown.shares_with == ("town",)
+    assert first.policy == Policy.not_visited(["bar", "park", "zoo"], "2021-03-04 18:00")
+    assert second.policy == Policy.not_visited(many, "2021-03-05")
+    assert ledger.show("city").shares_with == ("town",)
+
+
+def test_what_may_have_become_known_is_summed_up_by_list_of_places(ledger: Ledger) -> None:
+    many = [f"p{number:04}" for number in range(1000)]
+    for hour in (14, 12, 13):
+        ledger.reserve("city", f"r{hour}", {"targets": many, "window": f"2021-03-05 {hour}:00"}, cost("0.1"))
+    ledger.reserve("city", "a", QUESTION, cost("0.1"))
+    one, other = ledger.show("city").leaks
+    assert (one.first, one.last, one.targets) == (QUESTION["window"], QUESTION["window"], ("bar", "park"))
+    assert (other.first, other.last, other.questions) == ("2021-03-05 12:00", "2021-03-05 14:00", 3)
+    assert other.targets == tuple(many)
+    gone = ledger.reserve("city", "b", {"targets": ["zoo"]}, cost("0.1"))
+    assert len(ledger.show("city").leaks) == 3
+    assert ledger.refuse("city", "b", {"targets": ["zoo"]}, "BadFile", unused=gone)
+    assert len(ledger.show("city").leaks) == 2

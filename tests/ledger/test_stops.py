@@ -65,7 +65,7 @@ def test_it_is_recorded_once_stays_charged_and_opens_when_the_same_request_is_an
     made = ledger.reserve("city", "a", about("10", "12"), cost(1))
     ledger.stop(made)
     ledger.stop(made)
-    assert [event.what.kind for event in ledger.history()].count("stop") == 1
+    assert [event.action.kind for event in ledger.history()].count("stop") == 1
     assert not ledger.refuse("city", "a", about("10", "12"), "BadFile", unused=made), "nothing goes back"
     again = ledger.reserve("city", "a", about("10", "12"), cost(1))
     assert again.stopped

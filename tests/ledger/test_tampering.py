@@ -10,8 +10,8 @@ import pytest
 from tests.ledger.stores import QUESTION, cost, raw
 
 from safeside.errors import LedgerTampered
-from safeside.ledger import Ledger, open_ledger
-from safeside.ledger.events import Happening, Reserved, Resumed, digest, make
+from safeside.ledger import Budget, Ledger, open_ledger
+from safeside.ledger.events import Action, Reserved, Resumed, digest, make
 
 MANY = {**QUESTION, "targets": [f"place {number}" for number in range(2000)]}
 
@@ -62,9 +62,13 @@ def test_a_dropped_event(spent: Ledger, url: str, number: int) -> None:
 def test_an_event_that_the_rules_forbid(spent: Ledger, url: str) -> None:
     with raw(url) as run:
         ((body,),) = run("SELECT body FROM safeside_events WHERE number = 6")
-        forged = {**json.loads(body), "kind": "return", "epsilon": "1/1"}
-        for name in ("reservation", "manifest", "fingerprint", "alarms"):
-            del forged[name]
+        forged = json.loads(body)
+        forged["action"] = {
+            "kind": "return",
+            "request": "b",
+            "reservation": forged["action"]["reservation"],
+            "epsilon": "1",
+        }
         text = json.dumps(forged)
         run("UPDATE safeside_events SET body = ?, digest = ? WHERE number = 6", text, digest(text))
         run("UPDATE safeside_ledger SET digest = ?", digest(text))
@@ -83,15 +87,14 @@ TOO_MUCH = Fraction(3, 2)
             dataset="city",
             question={},
             cost=cost(TOO_MUCH),
-            epsilon=TOO_MUCH,
-            delta=Fraction(0),
+            charged=Budget(epsilon=TOO_MUCH),
         ),
         Resumed(request="c", reservation=""),
         Resumed(request="a", reservation=""),
     ],
     ids=["it spends more than was left", "it takes up nothing", "it takes up what is published"],
 )
-def test_an_event_that_cannot_be(spent: Ledger, url: str, what: Happening) -> None:
+def test_an_event_that_cannot_be(spent: Ledger, url: str, what: Action) -> None:
     """Every digest fits, and every reader adds up for itself."""
     last = spent.history()[-1]
     forged = make(last.head, last.time, what)

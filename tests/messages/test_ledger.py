@@ -84,7 +84,7 @@ REFUSALS: dict[str, tuple[Act, type[SafesideError], str, str]] = {
         lambda it: it.commit(it.reservation("open"), "d2", alarms=1, now=NOON),
         BadQuestion,
         "The number of alarms belongs to sparse releases, and to all of them.",
-        "Give `alarms` exactly where the reservation has a price for each alarm.",
+        "Give `alarms=` exactly where the reservation has a price for each alarm.",
     ),
     "a return of what was used": (
         lambda it: it.give_back(it.reservation("done"), "1/2", now=NOON),
@@ -163,15 +163,17 @@ REFUSALS: dict[str, tuple[Act, type[SafesideError], str, str]] = {
     "a question with a float": (
         reserve(question={"latitude": 35.6}),
         BadQuestion,
-        "A float cannot be written in the ledger exactly.",
-        "Write amounts and coordinates in a question as text; use only text, whole numbers, lists and "
-        "mappings.",
+        "A question cannot be written in the ledger exactly: a float has no exact spelling in a record.",
+        "Write amounts and coordinates in it as text; use only text that UTF-8 holds, whole numbers, lists "
+        "and mappings.",
     ),
     "half a character": (
         reserve(question={"place": "\ud800"}),
         BadQuestion,
-        "A text holds half a character, which no file can hold.",
-        "Read the input in its own encoding; UTF-8 is usual.",
+        "A question cannot be written in the ledger exactly: a text holds half a character, which no file "
+        "can hold.",
+        "Write amounts and coordinates in it as text; use only text that UTF-8 holds, whole numbers, lists "
+        "and mappings.",
     ),
     "clock backwards": (
         lambda it: it.reserve("city", "new", QUESTION, cost(), now=NOON - timedelta(hours=1)),

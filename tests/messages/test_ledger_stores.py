@@ -134,7 +134,7 @@ def test_a_ledger_of_a_later_version(url: str) -> None:
     with raw(url) as run:
         run("UPDATE safeside_schema SET version = 9")
     what, do = said(lambda: open_ledger(url), StoreUnavailable)
-    assert what.endswith("was made by a newer safeside (schema 9, this one knows 2).")
+    assert what.endswith("was made by a newer safeside (schema 9, this one knows 3).")
     assert do == "Install the newer version of safeside."
 
 

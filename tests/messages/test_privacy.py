@@ -10,7 +10,7 @@ import pytest
 from safeside import exact
 from safeside.errors import BadNumber, NoRoom, NotMonotone, PrivacyError, SafesideError, UnknownPolicy
 from safeside.privacy import direction as d
-from safeside.privacy.account import Charge, Kind, standing
+from safeside.privacy.account import Cost, Kind, standing
 from safeside.privacy.guarantee import Direction, Guarantee, Neighbours, Unit
 from safeside.privacy.policy import Policy, Proposition, Vocabulary
 from safeside.privacy.records import Universe, visits
@@ -234,7 +234,7 @@ CASES: list[tuple[Callable[[], object], type[SafesideError], str, str]] = [
         "Give e^epsilon above 1.",
     ),
     (
-        lambda: Charge(kind=Kind.ADP, epsilon=ONE, delta=Fraction(1, 2)),
+        lambda: Cost(kind=Kind.ADP, epsilon=ONE, delta=Fraction(1, 2)),
         PrivacyError,
         "A release under a policy was charged with a delta; it has none.",
         "Charge it with delta 0, or as the kind of ordinary differential privacy that it is.",
@@ -246,13 +246,13 @@ CASES: list[tuple[Callable[[], object], type[SafesideError], str, str]] = [
         "Write all queries in the same atoms, with the same possible truth vectors.",
     ),
     (
-        lambda: Charge(kind=Kind.DP_REPLACE, epsilon=ONE, max_conditions=2),
+        lambda: Cost(kind=Kind.DP_REPLACE, epsilon=ONE, max_conditions=2),
         PrivacyError,
         "A release of the kind dp replace was charged with max_conditions 2.",
         "Give the epsilon of the whole release; max_conditions belongs to counts charged one by one.",
     ),
     (
-        lambda: standing([Charge(kind=Kind.DP_REPLACE, epsilon=ONE, delta=Fraction(1, 2))] * 2),
+        lambda: standing([Cost(kind=Kind.DP_REPLACE, epsilon=ONE, delta=Fraction(1, 2))] * 2),
         PrivacyError,
         "The probabilities of failure add up to 1 or more, so nothing is promised.",
         "Use smaller deltas, or fewer releases under ordinary differential privacy.",

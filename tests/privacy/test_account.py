@@ -8,30 +8,30 @@ import pytest
 
 from safeside import exact
 from safeside.errors import BadNumber, PrivacyError
-from safeside.privacy.account import Charge, Cost, Kind, promise, standing
+from safeside.privacy.account import Budget, Cost, Kind, promise, standing
 from safeside.privacy.guarantee import Neighbours, Unit
 
 MICRO = Fraction(1, 10**6)
-ADP = Charge(kind=Kind.ADP, epsilon=Fraction(1, 2))
-COUNTS = Charge(kind=Kind.DP_COUNTS, epsilon=Fraction(1), delta=MICRO, max_conditions=3)
-ADD_REMOVE = Charge(kind=Kind.DP_ADD_REMOVE, epsilon=Fraction(1), delta=MICRO)
-REPLACE = Charge(kind=Kind.DP_REPLACE, epsilon=Fraction(1), delta=MICRO)
+ADP = Cost(kind=Kind.ADP, epsilon=Fraction(1, 2))
+COUNTS = Cost(kind=Kind.DP_COUNTS, epsilon=Fraction(1), delta=MICRO, max_conditions=3)
+ADD_REMOVE = Cost(kind=Kind.DP_ADD_REMOVE, epsilon=Fraction(1), delta=MICRO)
+REPLACE = Cost(kind=Kind.DP_REPLACE, epsilon=Fraction(1), delta=MICRO)
 
 
 def test_each_kind_enters_the_account_as_it_should() -> None:
-    assert ADP.under_policy() == Cost(epsilon=Fraction(1, 2), delta=Fraction(0))
-    assert COUNTS.under_policy() == Cost(epsilon=Fraction(3), delta=3 * MICRO)
-    assert REPLACE.under_policy() == Cost(epsilon=Fraction(1), delta=MICRO)
+    assert ADP.under_policy() == Budget(epsilon=Fraction(1, 2), delta=Fraction(0))
+    assert COUNTS.under_policy() == Budget(epsilon=Fraction(3), delta=3 * MICRO)
+    assert REPLACE.under_policy() == Budget(epsilon=Fraction(1), delta=MICRO)
     assert ADD_REMOVE.under_policy().epsilon == 2
-    pure = Charge(kind=Kind.DP_ADD_REMOVE, epsilon=Fraction(1))
-    assert pure.under_policy() == Cost(epsilon=Fraction(2), delta=Fraction(0))
+    pure = Cost(kind=Kind.DP_ADD_REMOVE, epsilon=Fraction(1))
+    assert pure.under_policy() == Budget(epsilon=Fraction(2), delta=Fraction(0))
 
 
 @pytest.mark.parametrize("epsilon", ["1e-6", "0.1", "1", "7.5"])
 @pytest.mark.parametrize("delta", ["1e-30", "1e-6", "0.0003", "1/7000"])
 @pytest.mark.parametrize("digits", [1, 3, 6])
 def test_what_is_not_rational_is_rounded_up_and_hardly(epsilon: str, delta: str, digits: int) -> None:
-    charge = Charge(kind=Kind.DP_ADD_REMOVE, epsilon=Fraction(epsilon), delta=Fraction(delta))
+    charge = Cost(kind=Kind.DP_ADD_REMOVE, epsilon=Fraction(epsilon), delta=Fraction(delta))
     found = charge.under_policy(digits).delta
     true = exact.evaluate(lambda: (1 + exact.exp(charge.epsilon)) * exact.ball(charge.delta), 1024)
     assert found >= exact.upper(true)
@@ -42,7 +42,7 @@ def test_the_standing_guarantee_of_a_mixture() -> None:
     whole = standing([ADP, ADP, COUNTS, ADD_REMOVE])
     assert whole.whole.epsilon == 1 + 3 + 2
     assert whole.whole.delta == 3 * MICRO + ADD_REMOVE.under_policy().delta
-    assert whole.alone == Cost(epsilon=Fraction(4), delta=4 * MICRO)
+    assert whole.alone == Budget(epsilon=Fraction(4), delta=4 * MICRO)
     assert whole.alone_neighbours is Neighbours.ADD_REMOVE
 
 
@@ -78,12 +78,12 @@ def test_both_sentences_and_never_one_total() -> None:
 
 def test_charges_that_make_no_sense() -> None:
     with pytest.raises(PrivacyError, match="it has none"):
-        Charge(kind=Kind.ADP, epsilon=Fraction(1), delta=MICRO)
+        Cost(kind=Kind.ADP, epsilon=Fraction(1), delta=MICRO)
     with pytest.raises(PrivacyError, match="max_conditions 2"):
-        Charge(kind=Kind.DP_REPLACE, epsilon=Fraction(1), max_conditions=2)
+        Cost(kind=Kind.DP_REPLACE, epsilon=Fraction(1), max_conditions=2)
     with pytest.raises(BadNumber):
-        Charge(kind=Kind.DP_COUNTS, epsilon=Fraction(1), max_conditions=0)
-    half = Charge(kind=Kind.DP_REPLACE, epsilon=Fraction(1), delta=Fraction(1, 2))
+        Cost(kind=Kind.DP_COUNTS, epsilon=Fraction(1), max_conditions=0)
+    half = Cost(kind=Kind.DP_REPLACE, epsilon=Fraction(1), delta=Fraction(1, 2))
     with pytest.raises(PrivacyError, match="nothing is promised"):
         standing([half, half])
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.releases.making import DAY, INSTANT, KINDS, signed
 
-from safeside.privacy.account import Charge, Kind, standing
+from safeside.privacy.account import Cost, Kind, standing
 from safeside.releases.publish import SUPERSEDE_WARNING
 from safeside.releases.signing import create_key, load_private
 from safeside.releases.withdraw import WARNING, notice_sentences
@@ -75,8 +75,8 @@ def artefacts(home: Path) -> Mapping[str, str]:
 
 def _standing() -> tuple[str, ...]:
     charges = [
-        Charge(kind=Kind.ADP, epsilon=1),
-        Charge(kind=Kind.DP_COUNTS, epsilon=1, delta="1e-6", max_conditions=2),
+        Cost(kind=Kind.ADP, epsilon=1),
+        Cost(kind=Kind.DP_COUNTS, epsilon=1, delta="1e-6", max_conditions=2),
     ]
     return standing(charges).sentences()
 

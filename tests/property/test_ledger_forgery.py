@@ -12,9 +12,10 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from safeside.ledger import Cost, Stage, events
+from safeside.errors import SafesideError
+from safeside.ledger import Budget, Caps, Cost, Stage, events, rules
 from safeside.ledger.account import Impossible, Reservation
-from safeside.ledger.events import Event, Found, Happening
+from safeside.ledger.events import Action, Event, Found
 from safeside.ledger.state import State
 
 NOON = datetime(2021, 3, 4, 12, tzinfo=UTC)
@@ -45,10 +46,10 @@ MOVES = st.tuples(
 )
 
 
-def happening(state: State, move: Move) -> Happening:
+def action_of(state: State, move: Move) -> Action:
     """An event that may or may not be possible here."""
     kind, dataset, request, epsilon, number = move
-    known = state.reservations.get(request)
+    known = state.reservation(request)
     digest = "" if known is None else known.digest
     each = epsilon / 2 if kind == "sparse" else None
     charge = {
@@ -57,20 +58,13 @@ def happening(state: State, move: Move) -> Happening:
         "dataset": dataset,
         "question": {},
         "cost": Cost(epsilon=epsilon, each=each),
-        "epsilon": epsilon,
-        "delta": Fraction(0),
+        "charged": Budget(epsilon=epsilon),
     }
     match kind:
         case "dataset":
             return events.DatasetCreated(
                 name=dataset,
-                unit="person",
-                timezone=None,
-                epsilon=4 * epsilon,
-                delta=Fraction(0),
-                balance="private",
-                max_places_per_person=None,
-                people=None,
+                caps=Caps(epsilon=4 * epsilon),
             )
         case "reserve" | "sparse":
             return events.Reserved(**charge)
@@ -90,7 +84,7 @@ def happening(state: State, move: Move) -> Happening:
                 alarms=number if sparse else None,
             )
         case "return":
-            return events.Returned(request=request, epsilon=epsilon / 2)
+            return events.Returned(request=request, reservation=digest, epsilon=epsilon / 2)
         case "withdraw":
             return events.Withdrawn(request=request, reservation=digest, reason="software-fault")
         case "link":
@@ -99,18 +93,18 @@ def happening(state: State, move: Move) -> Happening:
             return events.Refused(request=request, dataset=dataset, question="", reason="no", ends=digest)
 
 
-def append(state: State, what: Happening) -> Event | None:
+def append(state: State, what: Action) -> Event | None:
     """The event, if it is allowed at this place."""
     event = events.make(state.head, NOON, what)
     try:
         state.apply(event)
-    except Impossible:
+    except (Impossible, SafesideError):
         return None
     return event
 
 
 def play(state: State, moves: list[Move]) -> list[Event]:
-    return [event for move in moves if (event := append(state, happening(state, move))) is not None]
+    return [event for move in moves if (event := append(state, action_of(state, move))) is not None]
 
 
 def begun() -> State:
@@ -127,13 +121,13 @@ def freeable(state: State, dataset: str) -> Fraction:
     """What events appended to the whole list could say came back: see docs/threat-model.md."""
 
     def most(one: Reservation) -> Fraction:
-        if state.endable(one):
+        if rules.endable(state, one):
             return one.charged.epsilon
         unknown = one.stage is Stage.RESERVED and one.cost.each is not None
-        return one.charged.epsilon if unknown else state.returnable(one)
+        return one.charged.epsilon if unknown else rules.returnable(state, one)
 
     members = state.group(dataset).members
-    return sum((most(one) for one in state.reservations.values() if one.dataset in members), Fraction(0))
+    return sum((most(one) for one in state.reservations() if one.dataset in members), Fraction(0))
 
 
 @given(history=st.lists(MOVES, max_size=25), cut=st.integers(0, 25), forged=st.lists(MOVES, max_size=10))

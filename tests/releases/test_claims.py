@@ -14,6 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from tests.faults.publishing import World
 from tests.releases.making import DAY, INSTANT, KINDS, RECEIPT, over_a_day, places, raw, resigned, signed
@@ -21,9 +22,9 @@ from tests.releases.making import DAY, INSTANT, KINDS, RECEIPT, over_a_day, plac
 from safeside import records
 from safeside.errors import BadRelease, SafesideError
 from safeside.ledger import Budget, Stage, open_ledger
-from safeside.ledger.money import Kind
 from safeside.ledger.status import promise_of
 from safeside.ledger.witness import STATE_VARIABLE
+from safeside.privacy.account import Kind
 from safeside.privacy.guarantee import Unit
 from safeside.releases import map_page, statement
 from safeside.releases.files import answers as data_files
@@ -423,7 +424,10 @@ def test_a_release_the_ledger_knows_otherwise_is_found(world: World, monkeypatch
     with open_ledger(world.home / "ledger.db") as ledger:
         (paid,) = ledger.reservations("city")
     for known, what in [
-        (replace(paid, cost=replace(paid.cost, each=Fraction(1, 120))), "charged another price"),
+        (
+            replace(paid, cost=msgspec.structs.replace(paid.cost, each=Fraction(1, 120))),
+            "charged another price",
+        ),
         (replace(paid, reference="0" * 32), "by another reference"),
         (replace(paid, dataset="town"), "another dataset"),
         (replace(paid, stage=Stage.WITHDRAWN), "withdrawn"),

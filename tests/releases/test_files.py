@@ -22,7 +22,7 @@ __all__ = ["world"]
 
 def said(world: World) -> list[str]:
     with open_ledger(world.home / "ledger.db") as ledger:
-        return [event.what.kind for event in ledger.history()]
+        return [event.action.kind for event in ledger.history()]
 
 
 @pytest.fixture

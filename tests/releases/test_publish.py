@@ -197,10 +197,11 @@ def test_the_digest_of_earlier_releases_is_computed_from_the_history_of_the_ledg
     with open_ledger(world.home / "ledger.db") as ledger:
         history = [one.to_json() for one in ledger.history()]
     for event in history:
-        if event["kind"] == "reserve":
-            references[event["digest"]] = event["reference"]
-        if event["kind"] == "commit" and references[event["reservation"]] != last.charged().reference:
-            digest = hashlib.sha256((digest + references[event["reservation"]]).encode()).hexdigest()
+        action = event["action"]
+        if action["kind"] == "reserve":
+            references[event["digest"]] = action["reference"]
+        if action["kind"] == "commit" and references[action["reservation"]] != last.charged().reference:
+            digest = hashlib.sha256((digest + references[action["reservation"]]).encode()).hexdigest()
             number += 1
     assert last.manifest["guarantee"]["earlier"] == {"number": 2, "digest": digest}
 

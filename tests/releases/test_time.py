@@ -32,7 +32,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
 def untouched(world: World) -> None:
     with open_ledger(world.home / "ledger.db") as ledger:
         assert ledger.remaining("city").epsilon == CAP
-        assert [event.what.kind for event in ledger.history()] == ["ledger", "dataset"]
+        assert [event.action.kind for event in ledger.history()] == ["ledger", "dataset"]
     assert not world.out.exists()
 
 

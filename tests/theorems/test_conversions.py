@@ -10,7 +10,7 @@ import pytest
 from tests.theorems.exactly import excess, random_law
 
 from safeside import exact
-from safeside.privacy.account import Charge, Kind
+from safeside.privacy.account import Cost, Kind
 
 FACTOR = Fraction(2)
 PLACES = (0, 1)
@@ -104,9 +104,9 @@ def test_a_negation_left_out_of_the_policy_is_caught() -> None:
 
 def test_the_account_charges_these_numbers() -> None:
     epsilon, delta = Fraction(1, 2), Fraction(1, 10**6)
-    counts = Charge(kind=Kind.DP_COUNTS, epsilon=epsilon, delta=delta, kappa=3).under_policy()
+    counts = Cost(kind=Kind.DP_COUNTS, epsilon=epsilon, delta=delta, max_conditions=3).under_policy()
     assert (counts.epsilon, counts.delta) == (3 * epsilon, 3 * delta)
-    other = Charge(kind=Kind.DP_ADD_REMOVE, epsilon=epsilon, delta=delta).under_policy()
+    other = Cost(kind=Kind.DP_ADD_REMOVE, epsilon=epsilon, delta=delta).under_policy()
     assert other.epsilon == 2 * epsilon
     above = exact.round_up(lambda: (1 + exact.exp(epsilon)) * exact.ball(delta), 30)
     assert above <= other.delta <= above * Fraction(10001, 10000)

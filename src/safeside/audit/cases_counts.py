@@ -21,7 +21,7 @@ from safeside.mechanisms.optimal_decision import OptimalDecision
 from safeside.mechanisms.paddedgeo import PaddedGeo
 from safeside.mechanisms.utility_optimised import UtilityOptimised
 from safeside.mechanisms.warner import Warner
-from safeside.privacy.account import Charge, Kind, standing
+from safeside.privacy.account import Cost, Kind, standing
 from safeside.privacy.guarantee import Direction, Guarantee, Neighbours
 from safeside.privacy.records import Universe
 from safeside.privacy.relations import ADP, DP
@@ -196,9 +196,9 @@ def account() -> Iterator[Case]:
     noise = TwoSidedGeometric(epsilon="0.5", neighbours=Neighbours.ADD_REMOVE)
     whole = standing(
         [
-            Charge(kind=Kind.ADP, epsilon=Fraction(1)),
-            Charge(kind=Kind.DP_COUNTS, epsilon=Fraction(1), delta=Fraction(1, 20)),
-            Charge(kind=Kind.DP_ADD_REMOVE, epsilon=Fraction(1, 2)),
+            Cost(kind=Kind.ADP, epsilon=Fraction(1)),
+            Cost(kind=Kind.DP_COUNTS, epsilon=Fraction(1), delta=Fraction(1, 20)),
+            Cost(kind=Kind.DP_ADD_REMOVE, epsilon=Fraction(1, 2)),
         ]
     ).whole
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -99,6 +100,8 @@ def show(
     with open_ledger(read_config().ledger_url(ledger)) as book:
         names = [dataset] if dataset else [one.name for one in book.datasets()]
         shown = [book.show(name) for name in names]
+        if places:
+            shown = [replace(one, leaks=book.leaks(one.dataset.name)) for one in shown]
         identity = {"ledger": book.ledger_id, "events": book.head.number, "head": book.head.digest}
         lost = book.forgotten()
     if json:
@@ -141,21 +144,21 @@ def verify(ledger: Where = None, json: AsJson = False) -> None:
     """Read every event from the beginning and check that nothing was altered or forgotten."""
     try:
         with open_ledger(read_config().ledger_url(ledger)) as book:
-            number = book.verify()
-            head, forgotten, untold = book.head, book.forgotten(), book.untold()
+            found = book.check()
     except LedgerTampered as error:
         raise typer.Exit(_violation(error, json=json)) from None
     if json:
-        lacking = {str(path): first for path, first in untold.items()}
-        said = {"intact": not forgotten, "events": number, "head": head.digest, "forgotten": forgotten}
-        print_json({**said, "witnesses_lack_from": lacking})
+        lacking = {str(path): first for path, first in found.untold.items()}
+        intact = {"intact": not found.forgotten, "events": found.events, "head": found.head.digest}
+        print_json({**intact, "forgotten": found.forgotten, "witnesses_lack_from": lacking})
     else:
-        out.print(f"{number:,} events, each follows the one before. Head: {head.digest}")
-        for path, first in untold.items():
+        said = f"{found.events:,} events, each follows the one before. Head: {found.head.digest}"
+        out.print(said)
+        for path, first in found.untold.items():
             out.print(line(text.untold(path, first)))
-    if forgotten:
+    if found.forgotten:
         if not json:
-            out.print(text.forgotten(forgotten))
+            out.print(text.forgotten(found.forgotten))
         raise typer.Exit(VIOLATION)
 
 

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from safeside.cli.console import line, out
 from safeside.exact import show
-from safeside.ledger import Budget, Cost, Dataset, Event, Rebuilt, Recovery, Reservation, Status, events
+from safeside.ledger import Budget, Cost, Dataset, Event, Leak, Rebuilt, Recovery, Reservation, Status, events
 from safeside.ledger.periods import word
 from safeside.privacy.guarantee import Unit
 
@@ -98,7 +98,7 @@ def print_status(one: Status, *, places: bool) -> None:
     if places:
         for leak in one.leaks:
             for target in leak.targets:
-                out.print(line(f"{leak.window}  {target}"))
+                out.print(line(f"{_times(leak)}  {target}"))
 
 
 def _periods(one: Status) -> Table:
@@ -119,10 +119,14 @@ def _more(one: Status) -> str:
 
 
 def _leaks(one: Status) -> Table:
-    table = _table("when", "places", "releases")
+    table = _table("when", "places", "questions")
     for leak in one.leaks:
-        _row(table, leak.window, f"{len(leak.targets):,}", f"{leak.releases:,}")
+        _row(table, _times(leak), f"{len(leak.targets):,}", f"{leak.questions:,}")
     return table
+
+
+def _times(leak: Leak) -> str:
+    return leak.first if leak.first == leak.last else f"from {leak.first} to {leak.last}"
 
 
 def forgotten(number: int) -> str:
@@ -147,23 +151,19 @@ def events_table(history: list[Event]) -> Table:
     table = _table("event", "time (UTC)", "kind", "what")
     for event in history:
         moment = event.time.strftime("%Y-%m-%d %H:%M:%S")
-        _row(table, str(event.number), moment, event.what.kind, describe(event))
+        _row(table, str(event.number), moment, event.action.kind, describe(event))
     return table
 
 
 def describe(event: Event) -> str:
     """An event in a few words."""
-    match event.what:
+    match event.action:
         case events.LedgerCreated(ledger=ledger):
             return ledger
-        case events.DatasetCreated() as what:
-            return (
-                f"{what.name}: {amount(Budget(epsilon=what.epsilon, delta=what.delta))} for each {what.unit}"
-            )
-        case events.Charged() as what:
-            return (
-                f"{what.request}: {amount(Budget(epsilon=what.epsilon, delta=what.delta))} of {what.dataset}"
-            )
+        case events.DatasetCreated(name=name, caps=caps):
+            return f"{name}: {amount(caps.budget)} for each {caps.unit}"
+        case events.Charged() as action:
+            return f"{action.request}: {amount(action.charged)} of {action.dataset}"
         case events.FilesRead(dataset=dataset, files=files):
             return f"{dataset}: {len(files):,} new input {'file' if len(files) == 1 else 'files'}"
         case events.Resumed(request=request):
@@ -180,9 +180,11 @@ def describe(event: Event) -> str:
             return f"{request}: stopped at a limit; stays charged, and its time closed"
         case events.Linked(first=first, second=second):
             return f"{first} and {second} hold the same people"
-        case events.Found() as what:
-            gone = what.lost()
-            return f"lost and found: {gone.what.kind}, {describe(gone)}"
+        case events.Found() as action:
+            gone = action.lost()
+            return f"lost and found: {gone.action.kind}, {describe(gone)}"
+        case events.Checkpoint(snapshot=snapshot):
+            return f"the account so far, {snapshot[:16]}"
         case events.ClockSet(reason=reason):
             return reason
         case _:
@@ -191,11 +193,11 @@ def describe(event: Event) -> str:
 
 def is_of(event: Event, dataset: str, requests: set[str]) -> bool:
     """Whether an event concerns a dataset, whose requests these are."""
-    what = event.what
-    while isinstance(what, events.Found):
-        what = what.lost().what
-    names = {getattr(what, name, None) for name in ("dataset", "name", "first", "second")}
-    return dataset in names or getattr(what, "request", None) in requests
+    action = event.action
+    while isinstance(action, events.Found):
+        action = action.lost().action
+    names = {getattr(action, name, None) for name in ("dataset", "name", "first", "second")}
+    return dataset in names or getattr(action, "request", None) in requests
 
 
 def recovery_lines(found: Recovery, rebuilt: Rebuilt | None = None) -> Iterator[str]:
@@ -277,7 +279,7 @@ def status_json(one: Status, *, places: bool) -> dict[str, Any]:
         "guarantee": list(one.sentences),
         "promise": one.promise,
         "leaks": [
-            {"window": leak.window, "releases": leak.releases, "places": len(leak.targets)}
+            {"first": leak.first, "last": leak.last, "questions": leak.questions, "places": len(leak.targets)}
             | ({"targets": list(leak.targets)} if places else {})
             for leak in one.leaks
         ],

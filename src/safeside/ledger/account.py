@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -10,11 +11,21 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any, Final
 
-from safeside.ledger.money import NONE, Budget, Cost
-from safeside.privacy.guarantee import Unit
+from safeside import records
+from safeside.ledger.events import Head, canonical
+from safeside.privacy.account import NONE, ZERO, Budget, Caps, Cost, Kind
+from safeside.privacy.guarantee import Neighbours, Unit
 
-PRIVATE: Final = "private"
-PUBLIC: Final = "public"
+LOOKED_AT: Final = "looked_at"
+"""The part of a question that says from when until when the counting rule looks."""
+ASKS: Final = "asks"
+"""The part of a question that stands for what is asked, apart from the time."""
+TARGETS: Final = "targets"
+"""The part of a question that lists what was asked about."""
+WINDOW: Final = "window"
+"""The part of a question that says when."""
+_RECENT: Final = 20
+_ALIKE: Final = str.maketrans("01i|", "olll")
 
 
 class Stage(StrEnum):
@@ -33,9 +44,7 @@ class Dataset:
     """A dataset as it was created. The caps never change."""
 
     name: str
-    unit: Unit
-    timezone: str | None
-    cap: Budget
+    caps: Caps
     created: datetime
     public_balance: bool = False
     """Whether outsiders see what is left, so that a stopped release has to stay charged."""
@@ -43,6 +52,21 @@ class Dataset:
     """The most places one person is counted at over an interval; whoever is at more stops a release."""
     people: int | None = None
     """A public number that no count exceeds."""
+
+    @property
+    def unit(self) -> Unit:
+        """What one budget covers."""
+        return self.caps.unit
+
+    @property
+    def timezone(self) -> str | None:
+        """Where its days or weeks begin."""
+        return self.caps.timezone
+
+    @property
+    def cap(self) -> Budget:
+        """All that may be spent in each period."""
+        return self.caps.budget
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,6 +83,8 @@ class Reservation:
     number: int
     digest: str
     time: datetime
+    words: Head = field(compare=False)
+    """The event in which the question and its price stand; another one where it was charged again."""
     stage: Stage = Stage.RESERVED
     manifest: str | None = None
     alarms: int | None = None
@@ -78,8 +104,8 @@ class Releases:
     """How many releases were published from the same people, and one digest that names them in their order.
 
     It starts at 64 zeros; each release makes it the SHA-256 of the text so far followed by its reference.
-    Where datasets are linked, it goes on from the SHA-256 of both digests, the smaller text first. So it
-    takes no longer with many releases, and anybody who has the history can compute it (docs/ledger.md).
+    Where datasets with releases are linked, it goes on from the SHA-256 of both, the smaller text first. So
+    it takes no longer with many releases, and the history is enough to compute it (docs/ledger.md).
     """
 
     number: int = 0
@@ -91,6 +117,8 @@ class Releases:
 
     def together(self, other: Releases) -> Releases:
         """Those of two datasets that are linked."""
+        if not self.number or not other.number:
+            return self if self.number else other
         number = self.number + other.number
         if not number:
             return self
@@ -151,9 +179,103 @@ class Group:
     def standing(self) -> Budget:
         """What holds for everything published so far: the caps, or more where a charge was forced.
 
-        Never net of what came back (THEORY sections 4 and 7).
+        Never net of what came back (docs/proofs/refunds.md).
         """
         return self.cap.most(self.peak)
+
+
+@dataclass(kw_only=True, slots=True)
+class Asked:
+    """How often one list of targets was asked about, and the first and the last time that was named."""
+
+    questions: int
+    first: str
+    last: str
+
+
+@dataclass(kw_only=True, slots=True)
+class Tally:
+    """What the reservations of one dataset add up to, so that nobody has to read all of them to say it."""
+
+    stages: dict[str, int] = field(default_factory=dict)
+    kinds: dict[str, int] = field(default_factory=dict)
+    returned: Fraction = ZERO
+    ordinary: dict[str, dict[str, Budget]] = field(default_factory=dict)
+    """What releases under ordinary differential privacy add up to by themselves: by neighbours, by period."""
+    asked: dict[str, Asked] = field(default_factory=dict)
+    """By the list of targets, as the question has it."""
+    recent: list[str] = field(default_factory=list)
+    """The newest requests, oldest first: the last may go back, and then the one before is the last."""
+
+    def add(self, one: Reservation) -> None:
+        """Count a reservation at its present stage."""
+        self._count(one, 1)
+        if one.request not in self.recent:
+            self.recent = [*self.recent, one.request][-_RECENT:]
+        window = window_of(one)
+        known = self.asked.setdefault(targets_key(one), Asked(questions=0, first=window, last=window))
+        known.questions += 1
+        known.first, known.last = min(known.first, window), max(known.last, window)
+
+    def remove(self, one: Reservation) -> None:
+        """Forget a reservation that went back in full."""
+        self._count(one, -1)
+        self.recent = [request for request in self.recent if request != one.request]
+        key = targets_key(one)
+        self.asked[key].questions -= 1
+        if not self.asked[key].questions:
+            del self.asked[key]
+
+    def change(self, before: Reservation, after: Reservation) -> None:
+        """The same reservation at another stage."""
+        self._stage(before.stage, -1)
+        self._stage(after.stage, 1)
+        self.returned += (after.returned or ZERO) - (before.returned or ZERO)
+
+    def _stage(self, stage: Stage, many: int) -> None:
+        self.stages[stage] = self.stages.get(stage, 0) + many
+
+    def _count(self, one: Reservation, many: int) -> None:
+        self._stage(one.stage, many)
+        self.kinds[one.cost.kind] = self.kinds.get(one.cost.kind, 0) + many
+        self.returned += many * (one.returned or ZERO)
+        for neighbours in Neighbours if one.cost.kind is not Kind.ADP else ():
+            alone = one.cost.alone(neighbours)
+            if alone is None:
+                continue
+            sums = self.ordinary.setdefault(neighbours, {})
+            for period in one.cost.accounts:
+                before = sums.get(period, NONE)
+                sums[period] = before + alone if many > 0 else before - alone
+
+
+def targets_key(one: Reservation) -> str:
+    """The list that a question is about, as text: itself, or the name of the document that holds it."""
+    return canonical(one.question.get(TARGETS)).decode()
+
+
+def window_of(one: Reservation) -> str:
+    """When a question is about, as it was asked."""
+    return "unknown" if one.question.get(WINDOW) is None else str(one.question[WINDOW])
+
+
+def looked_at(question: Mapping[str, Any]) -> tuple[str, str]:
+    """In UTC and of one shape, so that text compares as time does; all time where a question does not say."""
+    said = question.get(LOOKED_AT)
+    return (str(said[0]), str(said[1])) if isinstance(said, list) and len(said) == 2 else ("", "~")
+
+
+def same_question(question: Mapping[str, Any]) -> str | None:
+    """One text for questions that ask the same of the same time; None where a question does not say."""
+    if question.get(ASKS) is None:
+        return None
+    return records.digest(canonical([question[ASKS], question.get(LOOKED_AT)]))
+
+
+def looks(name: str) -> str:
+    """What is left of a name for the eye: no capitals, and one letter for those that look alike."""
+    alike = name.casefold().translate(_ALIKE).replace("m", "rn").replace("w", "vv")
+    return re.sub(r"[^a-z0-9]+", "-", alike).strip("-") or "-"
 
 
 class Impossible(Exception):

@@ -15,6 +15,7 @@ from safeside.errors import (
     LedgerTampered,
 )
 from safeside.ledger import urls
+from safeside.ledger.checkpoint import EVERY
 from safeside.ledger.ledger import Ledger
 from safeside.ledger.rebuild import Rebuilt, rebuild, traces
 from safeside.ledger.recovery import Published, Recovery
@@ -44,11 +45,11 @@ def create_ledger(
     return Ledger.create(store, f"safeside {__version__}", now or datetime.now(UTC))
 
 
-def open_ledger(url: str | Path) -> Ledger:
-    """Open a ledger that exists."""
+def open_ledger(url: str | Path, *, checkpoint_every: int = EVERY) -> Ledger:
+    """Open a ledger that exists. It has a checkpoint after every so many events, from which it is read."""
     store = _store(url)
     try:
-        return Ledger(store)
+        return Ledger(store, checkpoint_every=checkpoint_every)
     except LedgerMissing as error:
         found = traces(store)
         if not found:
@@ -95,7 +96,7 @@ def _whole(url: str | Path) -> Ledger:
     """The ledger, every event of it read."""
     book = open_ledger(url)
     try:
-        book.verify()
+        book.check()
     except BaseException:
         book.close()
         raise

@@ -1,7 +1,9 @@
 """One ledger as a process sees it: the store, the witnesses, and the account folded from both.
 
 Everything that reads or adds events goes through `Chain`, so that three things are always done in the same
-order: take the turn, read what others added, look for events that are missing.
+order: take the turn, read what others added, look for events that are missing. A process begins at the last
+checkpoint that every witness has (docs/decisions/ledger-checkpoint.md), and from the first event where there
+is none: beginning later is only ever a shorter way to the same account.
 """
 
 from __future__ import annotations
@@ -13,19 +15,21 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from safeside import records
 from safeside.errors import BadQuestion, ClockBackwards, LedgerForked
-from safeside.ledger import events, places, steps
-from safeside.ledger.events import Event, Happening, Head
-from safeside.ledger.state import SLACK_SECONDS, State, tampered
-from safeside.ledger.store import Draw, Identity, Row, Rows, Store, begin
-from safeside.ledger.witness import Line, Witness, witness_of
+from safeside.ledger import checkpoint, events, places, steps
+from safeside.ledger.events import Action, Event, Head
+from safeside.ledger.lookup import Row, in_parts, tampered
+from safeside.ledger.state import SLACK_SECONDS, State
+from safeside.ledger.store import Draw, Identity, Rows, Store, begin
+from safeside.ledger.witness import Line, Witness, WitnessRecord, witness_of
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Decision:
     """What to record, in order; nothing where what was asked is recorded already."""
 
-    happenings: tuple[Happening, ...] = ()
+    actions: tuple[Action, ...] = ()
     documents: dict[str, str] = field(default_factory=dict)
     draws: dict[str, Draw] = field(default_factory=dict)
     """Keys to store with them, by the digest of the reservation: no event and no witness may hold one."""
@@ -34,10 +38,22 @@ class Decision:
 Decide = Callable[[State], Decision]
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Checked:
+    """What reading everything found."""
+
+    events: int
+    head: Head
+    forgotten: int
+    """Events that a witness holds and this ledger does not; while there are any, none is added."""
+    untold: dict[Path, int]
+    """Witnesses that lack events, and the first that each lacks; the next event completes them."""
+
+
 class Chain:
     """The list of events, shared with every other process that has it open."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, *, checkpoint_every: int = checkpoint.EVERY) -> None:
         self.store = store
         store.upgrade()
         with store.read() as rows:
@@ -50,25 +66,55 @@ class Chain:
         """Witnesses of other machines, which are read and not written."""
         self.places = store.places()
         self._exchanged = places.others(self.places, self.identity.ledger_id)
+        self._every = checkpoint_every
         self._state = State()
+        self._begun = False
+        """Whether it is decided where the account and the witnesses are read from."""
+        self._everything = False
+        """Whether that has to be the first event."""
         self._stored: Head = events.NOTHING
         """Up to where the account in memory is known to be in the database."""
         self._seen: Head = events.NOTHING
         """The last event this process ever read: a memory that no backup can turn back."""
-        self._heard: list[tuple[Witness, Line]] = []
-        """Lines of witnesses that were read and not compared yet; an error in between must not lose them."""
         self._lost: dict[str, Line] = {}
         self._turn = threading.RLock()
 
     @contextmanager
     def reading(self) -> Iterator[tuple[State, Rows]]:
-        """The account as it is now. The witnesses are read first, so they cannot be ahead by chance."""
+        """The account as it is now. The witnesses are looked at first, so they cannot be ahead by chance."""
         with self._turn:
-            self._listen()
+            self._look()
             with self._forgetting(), self.store.read() as rows:
                 self._catch_up(rows)
-                self._compare()
                 yield self._state, rows
+
+    def check(self) -> Checked:
+        """Read every event, every document and every line of the witnesses; LedgerTampered names the first
+        event that cannot be true."""
+        with self._turn:
+            self._look()
+            with self.store.read() as rows:
+                state = State()
+                for row in in_parts(rows, rows.head().number):
+                    check_documents(rows, state.read(*row))
+                    if not events.is_canonical(row[2]):
+                        raise tampered(row[0], "it is not canonical JSON")
+                self._everything = True
+                self._begin(state)
+                self._catch_up(rows)
+                return Checked(
+                    events=state.head.number,
+                    head=state.head,
+                    forgotten=len(self._lost),
+                    untold=self._untold(),
+                )
+
+    def read_everything(self) -> None:
+        """Begin at the first event, and at the first line of each witness."""
+        with self._turn:
+            self._everything, self._begun = True, False
+            with self.reading():
+                pass
 
     def head(self) -> Head:
         """The last event."""
@@ -79,61 +125,65 @@ class Chain:
         """Events that were stored once and are not on this chain, oldest first."""
         return sorted(self._lost.values(), key=lambda line: (line.head.number, line.head.digest))
 
-    def untold(self) -> dict[Path, int]:
-        """The first event of this chain that a witness does not hold, for each that lacks one."""
-        with self.reading() as (state, _):
-            return {one.path: one.number + 1 for one in self._witnesses if one.number < state.head.number}
+    def _untold(self) -> dict[Path, int]:
+        last = self._state.head.number
+        return {one.path: one.number + 1 for one in self._witnesses if one.number < last}
 
     def find_document(self, digest: str) -> str | None:
         """A document that the database has lost, from a witness."""
         for witness in (*self._witnesses, *self._given):
-            if digest in witness.documents and (body := witness.document(digest)) is not None:
+            if (body := witness.document(digest)) is not None:
                 return body
         return None
 
-    def record(self, kind: str, decide: Decide, now: datetime | None, *, mend: bool = False) -> State:
+    def record(
+        self, kind: type[Action], decide: Decide, now: datetime | None, *, recovering: bool = False
+    ) -> State:
         """Take the turn, decide on what is there, append, and let the witnesses know.
 
-        The clock is read under the lock: read before it, it would be behind whoever came first. `mend` is
-        for recovering alone, which works on a ledger that has lost events.
+        The clock is read under the lock: read before it, it would be behind whoever came first. `recovering`
+        is for a ledger that has lost events, to which nothing else is added.
         """
+        name = events.kind_of(kind)
         with self._turn:
             with self._forgetting(), self.store.write() as rows:
+                self._look()
                 self._catch_up(rows)
-                self._listen()
-                self._compare()
-                if not mend:
+                if not recovering:
                     self._require_whole()
-                steps.reached(steps.of(kind, steps.BEGUN))
+                steps.reached(steps.of(name, steps.BEGUN))
                 decision = decide(self._state)
-                if not decision.happenings:
+                length = self._state.head.number + len(decision.actions) - self._state.kept.number
+                due = not recovering and length >= self._every
+                if not decision.actions and not (due and kind is events.Checkpoint):
                     return self._state
-                behind = self._behind(rows)
+                behind = self._behind(rows, decision.documents)
                 for digest, body in decision.documents.items():
                     rows.keep(digest, body)
-                added = [self._append(rows, what, now) for what in decision.happenings]
+                added = [self._append(rows, action, now) for action in decision.actions]
+                if due:
+                    added.append(self._append_checkpoint(rows, now))
                 for digest, draw in decision.draws.items():
                     rows.keep_draw(digest, draw)
-                steps.reached(steps.of(kind, steps.APPENDED))
+                steps.reached(steps.of(name, steps.APPENDED))
             self._stored = self._seen = self._state.head
-            steps.reached(steps.of(kind, steps.STORED))
-            self._testify(behind, added, decision.documents)
-            steps.reached(steps.of(kind, steps.WITNESSED))
+            steps.reached(steps.of(name, steps.STORED))
+            self._testify(behind, added)
+            steps.reached(steps.of(name, steps.WITNESSED))
             return self._state
 
     def hear(self, path: Path) -> None:
         """Compare with the witness of another machine, too."""
         with self._turn:
-            given = Witness(path)
-            self._given.append(given)
-            self._heard.extend((given, line) for line in given.news())
+            self._given.append(Witness(path))
+            self.read_everything()
 
     def testify(self) -> None:
         """Tell the witnesses what they have not been told, without adding anything."""
         with self._turn:
             with self.reading() as (_, rows):
-                behind = self._behind(rows)
-            self._testify(behind, [], {})
+                behind = self._behind(rows, {})
+            self._testify(behind, [])
 
     def restore(self, line: Line) -> None:
         """Append a lost event exactly as it was; it follows the head, so the chain is what it was."""
@@ -142,7 +192,7 @@ class Chain:
             if events.parse(line.body).previous != self._state.head.digest:
                 return
             event = self._state.read(line.head.number, line.head.digest, line.body)
-            for digest in events.documents_of(event.what):
+            for digest in events.documents_of(event.action):
                 body = self.find_document(digest)
                 if body is not None:
                     rows.keep(digest, body)
@@ -156,78 +206,116 @@ class Chain:
 
     @contextmanager
     def _forgetting(self) -> Iterator[None]:
-        """What was added in memory and not stored is not trusted, but all of it read again."""
+        """What was added in memory and not stored is not trusted, but read again."""
         try:
             yield
         except BaseException:
             if self._state.head != self._stored:
-                self._state = State()
+                self._begun = False
             raise
 
-    def _listen(self) -> None:
-        for witness in self._witnesses:
-            self._heard.extend((witness, line) for line in witness.news())
+    def _look(self) -> None:
+        """How long the witnesses are now; from the beginning where one is not the file that was read."""
+        for witness in (*self._witnesses, *self._given):
+            if not witness.look():
+                self._begun = False
 
     def _catch_up(self, rows: Rows) -> None:
-        """Fold what was added since; all of it again if the database is no longer the one that was read."""
-        known, self._stored = self._state.head, events.NOTHING
-        fetched = rows.events(max(1, known.number))
-        if known.number and (not fetched or fetched[0][1] != known.digest):
-            self._state, fetched = State(), rows.events(1)
-            self._heard.clear()
+        """Fold what was added since; begin again if the database is no longer the one that was read."""
+        self._stored = events.NOTHING
+        if not self._begun or not self._continues(rows):
             for witness in self._witnesses:
-                witness.rewind()
-            self._listen()
-        for row in fetched:
-            if row[0] > self._state.head.number:
-                self._state.read(*row)
+                witness.find_marks()
+            self._begin(None if self._everything else self._from_checkpoint(rows))
+        state = self._state
+        state.source = rows
         head = rows.head()
-        if head != self._state.head:
-            raise tampered(min(head.number, self._state.head.number) + 1, "the ledger ends elsewhere")
+        for row in rows.events(state.head.number + 1):
+            state.read(*row)
+        if head != state.head:
+            raise tampered(min(head.number, state.head.number) + 1, "the ledger ends elsewhere")
         identity = rows.identity()
-        if (self._state.ledger_id, self._state.key) != (
-            identity.ledger_id,
-            events.digest(identity.fingerprint_key),
-        ):
+        if (state.ledger_id, state.key) != (identity.ledger_id, events.digest(identity.fingerprint_key)):
             raise tampered(1, "it belongs to another ledger, or its fingerprint key was exchanged")
         self._stored = head
-        if self._state.holds(self._seen):
+        if state.holds(self._seen):
             self._seen = head
+        self._compare()
+
+    def _begin(self, state: State | None) -> None:
+        """From here on the account is this one, and the witnesses are read from where it begins."""
+        self._state, self._begun = state or State(), True
+        state = self._state
+        for witness in self._witnesses:
+            witness.begin(state.base if state.base in witness.marks else None)
+        for witness in self._given:
+            witness.begin()
+
+    def _continues(self, rows: Rows) -> bool:
+        """Whether the account in memory is of the list that is there, and no newer checkpoint is at hand."""
+        known = self._state.head
+        there = rows.events(known.number, known.number) if known.number else []
+        if known.number and (not there or there[0][1] != known.digest):
+            return False
+        newer = [one for one in rows.snapshots()[:1] if one.number > self._state.base.number]
+        return self._everything or not (newer and self._is_vouched(newer[0]))
+
+    def _is_vouched(self, head: Head) -> bool:
+        """Whether every witness there is was compared with the chain up to this checkpoint."""
+        there = [one for one in self._witnesses if one.size]
+        return bool(there) and all(head in one.marks for one in there)
+
+    def _from_checkpoint(self, rows: Rows) -> State | None:
+        """The account at the newest checkpoint that can be believed."""
+        for head in rows.snapshots():
+            row = rows.events(head.number, head.number)
+            if self._is_vouched(head) and row and row[0][1] == head.digest:
+                state = State.at(row[0], rows.snapshot(head.number), rows)
+                if state is not None:
+                    return state
+        return None
 
     def _compare(self) -> None:
         """Which of the events that were ever stored are not here?"""
         if self._exchanged:
             raise exchanged()
-        for witness, line in self._heard:
-            if self._state.passes(line.head):
-                witness.number += line.head.number == witness.number + 1
-            elif line.whole() and not self._state.holds(line.head):
-                self._lost[line.head.digest] = line
-        self._heard.clear()
-        for digest in [one for one, line in self._lost.items() if self._state.holds(line.head)]:
+        state, self._begun = self._state, False
+        for witness in (*self._witnesses, *self._given):
+            for line in witness.news():
+                old = line.head.number <= state.base.number
+                if (not old or line.whole()) and state.passes(line.head):
+                    witness.number += line.head.number == witness.number + 1
+                elif line.whole() and not state.holds(line.head):
+                    self._lost[line.head.digest] = line
+        # Lines that an error kept from being compared are read again.
+        self._begun = True
+        for digest in [one for one, line in self._lost.items() if state.holds(line.head)]:
             del self._lost[digest]
 
     def _require_whole(self) -> None:
         if self._lost or not self._state.holds(self._seen):
             raise forked(self.store.where, max(1, len(self._lost)))
 
-    def _append(self, rows: Rows, what: Happening, now: datetime | None) -> Event:
-        event = events.make(self._state.head, self._time(what, now), what)
-        try:
-            self._state.apply(event)
-        except BaseException:
-            # Half of it may be in the account already.
-            self._state, self._stored = State(), events.NOTHING
-            raise
+    def _append(self, rows: Rows, action: Action, now: datetime | None) -> Event:
+        event = events.make(self._state.head, self._time(action, now), action)
+        self._state.apply(event)
         rows.append(event)
         return event
 
-    def _time(self, what: Happening, now: datetime | None) -> datetime:
+    def _append_checkpoint(self, rows: Rows, now: datetime | None) -> Event:
+        state = self._state
+        body = state.snapshot()
+        event = self._append(rows, events.Checkpoint(snapshot=records.digest(body)), now)
+        rows.keep_snapshot(event.head, body.decode(), state.index, whole=not state.kept.number)
+        state.kept = event.head
+        return event
+
+    def _time(self, action: Action, now: datetime | None) -> datetime:
         time = now or datetime.now(UTC)
         if time.tzinfo is None:
             raise BadQuestion("The moment has no time zone.", "Give it with one, for example in UTC.")
         last = self._state.time
-        if last is None or time >= last or isinstance(what, events.ClockSet):
+        if last is None or time >= last or isinstance(action, events.ClockSet):
             return time
         if last - time <= timedelta(seconds=SLACK_SECONDS):
             return last
@@ -237,28 +325,44 @@ class Chain:
             "wrong before, say so with `safeside.recover_ledger(..., accept_clock=True)`.",
         )
 
-    def _behind(self, rows: Rows) -> dict[Witness, tuple[list[Row], dict[str, str]]]:
+    def _behind(self, rows: Rows, new: dict[str, str]) -> dict[Witness, tuple[list[Row], dict[str, str]]]:
         """What each witness has not been told, for instance because a process was killed before it could."""
         told = {}
         for witness in self._witnesses:
             witness.ready()
             missed = rows.events(witness.number + 1) if witness.number < self._state.head.number else []
-            wanted = {one for row in missed for one in events.documents_of(events.parse(row[2]).what)}
-            found = {one: rows.document(one) for one in sorted(wanted - witness.documents)}
-            told[witness] = (missed, {one: body for one, body in found.items() if body is not None})
+            wanted = {one for row in missed for one in events.documents_of(events.parse(row[2]).action)}
+            found = {
+                one: rows.document(one) for one in sorted(wanted - new.keys()) if self._lacks(witness, one)
+            }
+            lacking = {one: body for one, body in found.items() if body is not None}
+            told[witness] = (
+                missed,
+                lacking | {one: body for one, body in new.items() if self._lacks(witness, one)},
+            )
         return told
 
-    def _testify(
-        self,
-        behind: dict[Witness, tuple[list[Row], dict[str, str]]],
-        added: list[Event],
-        documents: dict[str, str],
-    ) -> None:
+    def _lacks(self, witness: Witness, document: str) -> bool:
+        """Whether a witness may not hold a document: it was not read there, and is of no earlier event."""
+        first = self._state.look("document", document)
+        return document not in witness.documents and (first is None or first > witness.base)
+
+    def _testify(self, behind: dict[Witness, tuple[list[Row], dict[str, str]]], added: list[Event]) -> None:
         new = [(event.number, event.digest, event.body) for event in added]
-        for witness, (missed, older) in behind.items():
-            fresh = {one: body for one, body in documents.items() if one not in witness.documents}
-            witness.add(self.identity.fingerprint_key, missed + new, older | fresh)
+        mine = WitnessRecord(ledger=self.identity.ledger_id, key=self.identity.fingerprint_key)
+        last = self._state.checkpoint
+        compared = last if last.number and not self._lost else None
+        for witness, (missed, documents) in behind.items():
+            witness.add(mine, missed + new, documents, compared)
         places.note(self.places, self.identity.ledger_id)
+
+
+def check_documents(rows: Rows, event: Event) -> None:
+    """Every long part of a question is there, and is what was asked."""
+    for key in events.documents_of(event.action):
+        body = rows.document(key)
+        if body is None or events.digest(body) != key:
+            raise tampered(event.number, "a part of its question is missing or was altered")
 
 
 def forked(where: str, lost: int) -> LedgerForked:

@@ -14,39 +14,17 @@ from datetime import datetime
 from fractions import Fraction
 from typing import Any, Final
 
-from safeside import exact
-from safeside.errors import (
-    BadQuestion,
-    LedgerError,
-    LedgerMissing,
-    OverBudget,
-    RequestConflict,
-    SimulationOnly,
-)
-from safeside.exact import Number, show
-from safeside.ledger import events, questions
-from safeside.ledger.account import PRIVATE, PUBLIC, Dataset, Reservation, Stage
+from safeside import exact, records
+from safeside.errors import OverBudget, SimulationOnly
+from safeside.exact import Number
+from safeside.ledger import events, rules
+from safeside.ledger.account import Dataset, Reservation, Stage
 from safeside.ledger.chain import Decision
-from safeside.ledger.money import ZERO, Cost
 from safeside.ledger.reader import Reader
 from safeside.ledger.recovery import Published, Recovery, recover
-from safeside.ledger.rules import (
-    check_name,
-    find_dataset,
-    find_reservation,
-    find_unit,
-    over_budget,
-    refusal,
-    require_floor,
-    require_new_name,
-    require_open,
-    require_own_files,
-    require_same,
-    timezone_of,
-    unit_of,
-)
 from safeside.ledger.state import State
 from safeside.ledger.store import Draw, Identity, Store
+from safeside.privacy.account import ZERO, Caps, Cost
 from safeside.privacy.guarantee import Unit
 
 _REFERENCE_BYTES: Final = 16
@@ -59,10 +37,10 @@ class Ledger(Reader):
     def create(cls, store: Store, software: str, now: datetime) -> Ledger:
         """A new, empty ledger."""
         identity = Identity(ledger_id=secrets.token_hex(16), fingerprint_key=secrets.token_hex(32))
-        what = events.LedgerCreated(
+        action = events.LedgerCreated(
             ledger=identity.ledger_id, key=events.digest(identity.fingerprint_key), software=software
         )
-        store.create(identity, [events.make(events.NOTHING, now, what)], {})
+        store.create(identity, [events.make(events.NOTHING, now, action)], {})
         made = cls(store)
         made.chain.testify()
         return made
@@ -86,26 +64,29 @@ class Ledger(Reader):
         then stays charged. Questions that need a limit, on the places of one person or on the people there
         are, are asked with the one that is declared here; instants and sparse answers need none.
         """
-        check_name(name, "dataset")
-        protected = find_unit(unit)
-        what = events.DatasetCreated(
-            name=name,
-            unit=str(protected),
-            timezone=timezone_of(protected, timezone),
+        rules.check_name(name, "dataset")
+        most = max_places_per_person
+        caps = Caps(
+            unit=rules.find_unit(unit),
+            timezone=timezone,
             epsilon=exact.epsilon(epsilon),
             delta=exact.delta(delta),
-            balance=PUBLIC if public_balance else PRIVATE,
+        )
+        action = events.DatasetCreated(
+            name=name,
+            caps=rules.usable(caps),
+            public_balance=public_balance,
             max_places_per_person=None
-            if max_places_per_person is None
-            else exact.whole(max_places_per_person, "`max_places_per_person=`", least=1),
-            people=None if people is None else require_floor(people),
+            if most is None
+            else exact.whole(most, "`max_places_per_person=`", least=1),
+            people=None if people is None else rules.require_floor(people),
         )
 
         def decide(state: State) -> Decision:
-            require_new_name(state, name)
-            return Decision(happenings=(what,))
+            rules.require_new_name(state, name)
+            return Decision(actions=(action,))
 
-        return self._chain.record(what.kind, decide, now).datasets[name]
+        return self._chain.record(events.DatasetCreated, decide, now).dataset(name)
 
     def reserve(
         self,
@@ -121,42 +102,42 @@ class Ledger(Reader):
         The same request id with the same question is the same reservation, paid once, at whatever stage it
         now is. `now` is for tests: the clock is read when the reservation is made.
         """
-        check_name(request_id, "request id")
-        stored, documents = questions.shorten(question)
+        rules.check_name(request_id, "request id")
+        stored, documents = events.shorten(question)
+        action = events.Reserved(
+            request=request_id,
+            reference=secrets.token_hex(_REFERENCE_BYTES),
+            dataset=dataset,
+            question=stored,
+            cost=cost,
+            charged=cost.under_policy(),
+        )
         refused: list[OverBudget] = []
         made: list[events.Reserved] = []
 
         def decide(state: State) -> Decision:
-            find_dataset(state, dataset)
-            known = state.reservations.get(request_id)
+            state.dataset(dataset)
+            known = state.reservation(request_id)
             if known is not None:
-                require_same(known, dataset, stored, cost)
-                require_open(state, dataset, request_id, stored)
+                rules.require_same(known, dataset, stored, cost)
+                rules.require_open(state, dataset, request_id, stored)
                 # Whoever made it must know, before it returns the money, that somebody else may have drawn.
                 joined = events.Resumed(request=request_id, reservation=known.digest)
-                return Decision(happenings=(joined,)) if state.endable(known) else Decision()
-            require_open(state, dataset, request_id, stored)
-            over = over_budget(state, dataset, cost)
-            if over is not None:
+                return Decision(actions=(joined,)) if rules.endable(state, known) else Decision()
+            try:
+                rules.may_reserve(state, action)
+            except OverBudget as over:
                 refused.append(over)
-                return refusal(state, request_id, dataset, stored, over.what)
-            amount = cost.converted()
-            what = events.Reserved(
-                request=request_id,
-                reference=secrets.token_hex(_REFERENCE_BYTES),
-                dataset=dataset,
-                question=stored,
-                cost=cost,
-                epsilon=amount.epsilon,
-                delta=amount.delta,
-            )
-            made.append(what)
-            return Decision(happenings=(what,), documents=documents)
+                return _refusal(state, request_id, dataset, stored, over.what)
+            made.append(action)
+            return Decision(actions=(action,), documents=documents)
 
-        state = self._chain.record(events.Reserved.kind, decide, now)
+        state = self._chain.record(events.Reserved, decide, now)
         if refused:
             raise refused[0]
-        return replace(state.reservations[request_id], fresh=bool(made))
+        reservation = state.reservation(request_id)
+        assert reservation is not None
+        return replace(reservation, fresh=bool(made))
 
     def commit(
         self,
@@ -179,33 +160,26 @@ class Ledger(Reader):
                 "The noise of this release came from a seed, so anybody could subtract it.",
                 "Draw it with system entropy, or use `safeside.simulate(...)`, which needs no ledger.",
             )
-        if (alarms is None) != (reservation.cost.each is None):
-            raise BadQuestion(
-                "The number of alarms belongs to sparse releases, and to all of them.",
-                "Give `alarms` exactly where the reservation has a price for each alarm.",
-            )
-        what = events.Committed(
+        action = events.Committed(
             request=reservation.request,
             reservation=reservation.digest,
             manifest=manifest_digest,
             fingerprint=fingerprint,
             alarms=None if alarms is None else exact.whole(alarms, "the number of alarms"),
         )
+        rules.require_alarms(reservation, action)
 
         def decide(state: State) -> Decision:
-            known = find_reservation(state, reservation, self.where)
-            if known.stage is Stage.RESERVED:
-                # Another run may have stopped at a limit while this one was drawing.
-                require_open(state, known.dataset, known.request, known.question)
-                return Decision(happenings=(what,), draws={} if draw is None else {known.digest: draw})
+            known = state.known(reservation.request, reservation.digest)
             if known.manifest == manifest_digest:
                 return Decision()
-            raise RequestConflict(
-                f'The request "{known.request}" was committed before, with another release.',
-                "Keep the release that was committed and delete this one: noise is drawn once.",
-            )
+            rules.may_commit(known, action)
+            # Another run may have stopped at a limit while this one was drawing.
+            rules.require_open(state, known.dataset, known.request, known.question)
+            return Decision(actions=(action,), draws={} if draw is None else {known.digest: draw})
 
-        return self._chain.record(what.kind, decide, now).reservations[reservation.request]
+        state = self._chain.record(events.Committed, decide, now)
+        return state.known(reservation.request, reservation.digest)
 
     def forget_draw(self, reservation: Reservation) -> None:
         """The release has appeared: nothing needs the key of its draw any more."""
@@ -222,40 +196,34 @@ class Ledger(Reader):
         wanted = None if epsilon is None else exact.fraction(epsilon, "the amount to return")
 
         def decide(state: State) -> Decision:
-            known = find_reservation(state, reservation, self.where)
+            known = state.known(reservation.request, reservation.digest)
             if known.returned is not None and wanted in (None, known.returned):
                 return Decision()
-            most = state.returnable(known)
-            amount = most if wanted is None else wanted
-            if not 0 <= amount <= most:
-                raise LedgerError(
-                    f'{show(amount)} cannot be returned of the request "{known.request}": at most '
-                    f"{show(most)} was paid for, published as not used, and not returned before.",
-                    "Return only what the published alarms of a committed sparse release show was not used.",
-                )
+            amount = rules.returnable(state, known) if wanted is None else wanted
             if not amount:
                 return Decision()
-            return Decision(happenings=(events.Returned(request=known.request, epsilon=amount),))
+            rules.may_return(state, known, amount)
+            action = events.Returned(request=known.request, reservation=known.digest, epsilon=amount)
+            return Decision(actions=(action,))
 
-        state = self._chain.record(events.Returned.kind, decide, now)
-        return state.reservations[reservation.request].returned or ZERO
+        state = self._chain.record(events.Returned, decide, now)
+        return state.known(reservation.request, reservation.digest).returned or ZERO
 
     def withdraw(self, request_id: str, reason: str, *, now: datetime | None = None) -> Reservation:
         """Take back a whole release. It stays charged: what was seen cannot be unseen."""
+        found: list[Reservation] = []
 
         def decide(state: State) -> Decision:
-            known = state.reservations.get(request_id)
+            known = state.reservation(request_id)
             if known is not None and known.stage is Stage.WITHDRAWN:
+                found.append(known)
                 return Decision()
-            if known is None or known.stage is Stage.RESERVED:
-                raise LedgerMissing(
-                    f'The ledger knows of no release published for the request "{request_id}".',
-                    "Look up the request id in release.json, or in `ledger.history()`.",
-                )
-            what = events.Withdrawn(request=request_id, reservation=known.digest, reason=reason)
-            return Decision(happenings=(what,))
+            found.append(rules.may_withdraw(known, request_id))
+            action = events.Withdrawn(request=request_id, reservation=found[0].digest, reason=reason)
+            return Decision(actions=(action,))
 
-        return self._chain.record(events.Withdrawn.kind, decide, now).reservations[request_id]
+        state = self._chain.record(events.Withdrawn, decide, now)
+        return state.known(request_id, found[0].digest)
 
     def refuse(
         self,
@@ -273,17 +241,17 @@ class Ledger(Reader):
         unless outsiders see the balance. One that was made before, or taken up by another run since, stays:
         somebody may have drawn under it.
         """
-        check_name(request_id, "request id")
-        stored, _ = questions.shorten(question)
+        rules.check_name(request_id, "request id")
+        stored, _ = events.shorten(question)
 
         def decide(state: State) -> Decision:
-            find_dataset(state, dataset)
-            known = state.reservations.get(request_id)
+            state.dataset(dataset)
+            known = state.reservation(request_id)
             ours = known is not None and known.dataset == dataset and known == unused and unused.fresh
-            ends = known.digest if known is not None and ours and state.endable(known) else None
-            return refusal(state, request_id, dataset, stored, reason, ends=ends)
+            ends = known.digest if known is not None and ours and rules.endable(state, known) else None
+            return _refusal(state, request_id, dataset, stored, reason, ends=ends)
 
-        return request_id not in self._chain.record(events.Refused.kind, decide, now).reservations
+        return self._chain.record(events.Refused, decide, now).reservation(request_id) is None
 
     def read_files(
         self, reservation: Reservation, files: Iterable[str], *, now: datetime | None = None
@@ -295,24 +263,23 @@ class Ledger(Reader):
         given = tuple(dict.fromkeys(files))
 
         def decide(state: State) -> Decision:
-            dataset = find_reservation(state, reservation, self.where).dataset
-            require_own_files(state, dataset, given)
-            new = tuple(one for one in given if dataset not in state.files.get(one, ()))
-            return Decision(happenings=(events.FilesRead(dataset=dataset, files=new),) if new else ())
+            dataset = state.known(reservation.request, reservation.digest).dataset
+            rules.require_own_files(state, dataset, given)
+            new = tuple(one for one in given if dataset not in (state.look("file", one) or ()))
+            return Decision(actions=(events.FilesRead(dataset=dataset, files=new),) if new else ())
 
-        self._chain.record(events.FilesRead.kind, decide, now)
+        self._chain.record(events.FilesRead, decide, now)
 
     def stop(self, reservation: Reservation, *, now: datetime | None = None) -> None:
         """Record that a record broke a limit: it stays charged, and its time closed to other questions."""
+        action = events.Stopped(request=reservation.request, reservation=reservation.digest)
 
         def decide(state: State) -> Decision:
-            known = find_reservation(state, reservation, self.where)
-            if known.stopped or known.stage is not Stage.RESERVED:
-                return Decision()
-            what = events.Stopped(request=known.request, reservation=known.digest)
-            return Decision(happenings=(what,))
+            known = state.known(reservation.request, reservation.digest)
+            there = known.stopped or known.stage is not Stage.RESERVED
+            return Decision(actions=() if there else (action,))
 
-        self._chain.record(events.Stopped.kind, decide, now)
+        self._chain.record(events.Stopped, decide, now)
 
     def link(self, first: str, second: str, *, now: datetime | None = None) -> tuple[str, ...]:
         """Two datasets hold the same people: from here on they share the smaller of their budgets.
@@ -320,24 +287,40 @@ class Ledger(Reader):
         It is a fact, so it is recorded even where they have spent more than that together: then nothing more
         fits, and the promise is what was spent.
         """
-        what = events.Linked(first=first, second=second)
+        action = events.Linked(first=first, second=second)
 
         def decide(state: State) -> Decision:
-            one, two = find_dataset(state, first), find_dataset(state, second)
             if state.group(first) is state.group(second):
                 return Decision()
-            if (one.unit, one.timezone) != (two.unit, two.timezone):
-                raise LedgerError(
-                    f'"{first}" protects a {unit_of(one)}, "{second}" a {unit_of(two)}: their budgets do '
-                    "not add up.",
-                    "Link only datasets with the same unit of privacy and the same time zone.",
-                )
-            return Decision(happenings=(what,))
+            rules.may_link(state, first, second)
+            return Decision(actions=(action,))
 
-        return self._chain.record(what.kind, decide, now).group(first).members
+        return self._chain.record(events.Linked, decide, now).group(first).members
 
     def recover(
         self, published: Iterable[Published] = (), *, accept_clock: bool = False, now: datetime | None = None
     ) -> Recovery:
         """Put back or charge again what a restored or copied ledger has lost; explain what is unfinished."""
         return recover(self._chain, published, accept_clock=accept_clock, now=now)
+
+
+def _refusal(
+    state: State,
+    request: str,
+    dataset: str,
+    question: Mapping[str, Any],
+    reason: str,
+    *,
+    ends: str | None = None,
+) -> Decision:
+    """The event of a refusal; none where the last one said the same."""
+    action = events.Refused(
+        request=request,
+        dataset=dataset,
+        question=records.digest(events.canonical(question)),
+        reason=reason,
+        ends=ends,
+    )
+    # Somebody who asks the same in a loop does not fill the ledger.
+    same = state.look("refusal", request) == rules.refusal_key(action)
+    return Decision() if same else Decision(actions=(action,))

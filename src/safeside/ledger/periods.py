@@ -11,7 +11,7 @@ from datetime import date, datetime, timedelta
 from typing import Final
 
 from safeside.errors import BadQuestion
-from safeside.ledger.money import ALL_TIME
+from safeside.privacy.account import ALL_TIME
 from safeside.privacy.guarantee import Unit
 from safeside.zones import find_zone
 

@@ -5,28 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from datetime import datetime
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from safeside.ledger import events, questions
-from safeside.ledger.account import Dataset, Reservation
-from safeside.ledger.chain import Chain
+from safeside.ledger import events
+from safeside.ledger.account import Dataset, Reservation, Stage, same_question
+from safeside.ledger.chain import Chain, Checked, forked
+from safeside.ledger.checkpoint import EVERY
 from safeside.ledger.events import Event, Head
-from safeside.ledger.money import Budget, Cost
 from safeside.ledger.periods import check_periods, periods_of
 from safeside.ledger.recovery import Published, reconcile
-from safeside.ledger.rules import find_dataset, over_budget, require_open
+from safeside.ledger.rules import require_open, require_room
 from safeside.ledger.state import State
-from safeside.ledger.status import Status, status, verify
+from safeside.ledger.status import Leak, Status, leaks, lengthen, status
 from safeside.ledger.store import Draw, Rows, Store
+from safeside.privacy.account import Budget, Cost
 
 
 class Reader:
     """An open ledger, read only. Safe to use from many threads and processes; close it, or use `with`."""
 
-    def __init__(self, store: Store) -> None:
-        self._chain = Chain(store)
+    def __init__(self, store: Store, *, checkpoint_every: int = EVERY) -> None:
+        self._chain = Chain(store, checkpoint_every=checkpoint_every)
 
     def __enter__(self) -> Self:
         return self
@@ -76,7 +76,7 @@ class Reader:
     def dataset(self, name: str) -> Dataset:
         """A dataset by name; publishing never makes one."""
         with self._state() as (state, _):
-            return find_dataset(state, name)
+            return state.dataset(name)
 
     def datasets(self) -> tuple[Dataset, ...]:
         """All datasets, by name."""
@@ -91,7 +91,6 @@ class Reader:
     def remaining(self, dataset: str, periods: Iterable[str] = ()) -> Budget:
         """What is left, in the period of the given ones that has least."""
         with self._state() as (state, _):
-            find_dataset(state, dataset)
             group = state.group(dataset)
             each = check_periods(group.unit, tuple(periods))
             rooms = [group.remaining(period) for period in each]
@@ -103,44 +102,53 @@ class Reader:
     def preview(self, dataset: str, cost: Cost) -> Budget:
         """What would be left after such a release; OverBudget where it does not fit. Nothing is recorded."""
         with self._state() as (state, _):
-            find_dataset(state, dataset)
-            over = over_budget(state, dataset, cost)
-        if over is not None:
-            raise over
-        return self.remaining(dataset, cost.periods) - cost.converted()
+            require_room(state, dataset, cost)
+        return self.remaining(dataset, cost.periods) - cost.under_policy()
 
     def require_open(self, dataset: str, request_id: str, question: Mapping[str, Any]) -> None:
         """LedgerError where a question looks at a time that a stop at a limit has closed."""
-        stored, _ = questions.shorten(question)
+        stored, _ = events.shorten(question)
         with self._state() as (state, _):
-            find_dataset(state, dataset)
             require_open(state, dataset, request_id, stored)
 
     def reservation(self, request_id: str) -> Reservation | None:
         """The reservation made for a request, at its present stage."""
         with self._state() as (state, _):
-            return state.reservations.get(request_id)
+            return state.reservation(request_id)
 
     def committed(self, manifest: str) -> Reservation | None:
         """The reservation that paid for the release with this digest."""
         with self._state() as (state, _):
-            return next((one for one in state.reservations.values() if one.manifest == manifest), None)
+            request = state.look("manifest", manifest)
+            return None if request is None else state.reservation(request)
 
     def committed_of(self, manifests: Iterable[str]) -> set[str]:
         """Which of these digests are of releases that the ledger committed to."""
         with self._state() as (state, _):
-            return {one.manifest for one in state.reservations.values() if one.manifest} & set(manifests)
+            return {one for one in manifests if state.look("manifest", one) is not None}
+
+    def asked(self, dataset: str, question: Mapping[str, Any]) -> Reservation | None:
+        """The last release, or else unfinished request, of these people that asked the same of the same time.
+
+        What a question asks is what it says under `asks`; one that says nothing is like no other.
+        """
+        same = same_question(events.shorten(question)[0])
+        with self._state() as (state, _):
+            members = state.group(dataset).members
+            requests = [] if same is None else state.look("asks", same) or []
+            known = [one for request in requests if (one := state.reservation(request)) is not None]
+        found = [one for one in known if one.dataset in members and one.stage is not Stage.WITHDRAWN]
+        return max(found, key=lambda one: (one.stage is Stage.COMMITTED, one.number), default=None)
 
     def reservations(self, dataset: str | None = None) -> tuple[Reservation, ...]:
         """Every reservation, oldest first."""
         with self._state() as (state, _):
-            found = [one for one in state.reservations.values() if dataset in (None, one.dataset)]
-        return tuple(found)
+            return tuple(one for one in state.reservations() if dataset in (None, one.dataset))
 
     def question(self, reservation: Reservation) -> dict[str, Any]:
         """The question in full, with its long parts put back."""
         with self._state() as (_, rows):
-            return {name: questions.lengthen(rows, value) for name, value in reservation.question.items()}
+            return {name: lengthen(rows, value) for name, value in reservation.question.items()}
 
     def draws(self) -> dict[str, Draw]:
         """Draws that were committed and have not appeared, by the digest of their reservations."""
@@ -156,18 +164,28 @@ class Reader:
         """What is left of a dataset, what is promised, and what may have become known."""
         return status(self._chain, dataset)
 
+    def leaks(self, dataset: str) -> tuple[Leak, ...]:
+        """Every time that was asked about, with all places whose absence may have become known then."""
+        return leaks(self._chain, dataset)
+
     def forgotten(self) -> int:
         """How many events a witness holds and this ledger does not; while there are any, none is added."""
         with self._state():
             return len(self._chain.lost())
 
-    def untold(self) -> dict[Path, int]:
-        """Witnesses that lack events, and the first that each lacks; the next event completes them."""
-        return self._chain.untold()
+    def check(self) -> Checked:
+        """Read everything from the beginning and say what is missing; LedgerTampered where it is altered."""
+        return self._chain.check()
 
     def verify(self) -> int:
-        """Check every event from the beginning; the number of events, or LedgerTampered."""
-        return verify(self._chain)
+        """The number of events, each checked from the beginning.
+
+        LedgerTampered where one cannot be true, LedgerForked where a witness knows of others.
+        """
+        found = self.check()
+        if found.forgotten:
+            raise forked(self.where, found.forgotten)
+        return found.events
 
     def reconcile(self, published: Iterable[Published]) -> None:
         """LedgerForked if one of these releases was never charged here."""

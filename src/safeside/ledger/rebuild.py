@@ -14,7 +14,7 @@ from pathlib import Path
 
 from safeside.errors import LedgerMissing, LedgerTampered
 from safeside.ledger import events, places
-from safeside.ledger.events import UNREADABLE, Event, LedgerCreated
+from safeside.ledger.events import Event, LedgerCreated
 from safeside.ledger.state import State
 from safeside.ledger.store import Identity, Row, Store, begin
 from safeside.ledger.witness import Witness, witness_of
@@ -45,6 +45,8 @@ def rebuild(store: Store, given: Sequence[Path] = ()) -> Rebuilt:
     kept_identity, rows = store.salvage()
     candidates = [*_witnesses(store, kept_identity), *given]
     witnesses = [Witness(path) for path in dict.fromkeys(candidates)]
+    for witness in witnesses:
+        witness.look()
     lines = [line for witness in witnesses for line in witness.news() if line.whole()]
     seen = [event for line in lines if (event := _read(line.body))]
     if not seen:
@@ -72,7 +74,7 @@ def _witnesses(store: Store, identity: Identity | None) -> list[Path]:
 def _read(body: str) -> Event | None:
     try:
         return events.parse(body)
-    except UNREADABLE:
+    except ValueError:
         return None
 
 
@@ -110,7 +112,7 @@ def _chain(seen: list[Event], rows: list[Row]) -> list[Event]:
 def _documents(chain: list[Event], witnesses: list[Witness]) -> dict[str, str]:
     found = {}
     for event in chain:
-        for digest in events.documents_of(event.what):
+        for digest in events.documents_of(event.action):
             if digest not in found:
                 bodies = (one.document(digest) for one in witnesses if digest in one.documents)
                 body = next((one for one in bodies if one is not None), None)
@@ -122,15 +124,15 @@ def _documents(chain: list[Event], witnesses: list[Witness]) -> dict[str, str]:
 
 def _identity(first: Event, keys: set[str]) -> Identity:
     """The name and the key of the ledger; a key is known by its digest, which the first event holds."""
-    assert isinstance(first.what, LedgerCreated)
-    key = next((one for one in keys if events.digest(one) == first.what.key), None)
+    assert isinstance(first.action, LedgerCreated)
+    key = next((one for one in keys if events.digest(one) == first.action.key), None)
     if key is None:
         raise LedgerTampered(
             "The fingerprint key of the ledger is in no witness, so the ledger cannot be made anew: files "
             "could no longer be told apart.",
             _BACKUP,
         )
-    return Identity(ledger_id=first.what.ledger, fingerprint_key=key)
+    return Identity(ledger_id=first.action.ledger, fingerprint_key=key)
 
 
 def _hole(number: int) -> LedgerTampered:

@@ -3,7 +3,7 @@
 Three things are told apart. A reservation without a release is a crash: it stays paid, and repeating the
 request finishes it for nothing. Events that the witness holds and that follow the chain exactly are put back
 as they were. Whatever else was stored or published once, on a copy of this ledger, is charged again in full,
-whether or not it fits (`lost`): the people in the data have already paid.
+whether or not it fits (`other_branch`): the people in the data have already paid.
 """
 
 from __future__ import annotations
@@ -15,14 +15,13 @@ from fractions import Fraction
 from typing import Any
 
 from safeside.errors import LedgerError, LedgerForked
-from safeside.ledger import events, lost, questions
+from safeside.ledger import events, other_branch, rules
 from safeside.ledger.account import Impossible, Reservation, Stage
 from safeside.ledger.chain import Chain, Decision, exchanged, forked
 from safeside.ledger.events import Committed, Event
-from safeside.ledger.money import Cost
-from safeside.ledger.rules import find_dataset
 from safeside.ledger.state import State
 from safeside.ledger.witness import Line
+from safeside.privacy.account import Cost
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,6 +69,7 @@ def recover(
     now: datetime | None = None,
 ) -> Recovery:
     """Make the ledger whole again and explain what is left open. Doing it twice changes nothing."""
+    chain.read_everything()
     clock_set = accept_clock and _set_clock(chain, now)
     before = {one.request for one in _reservations(chain)}
     restored = _put_back(chain)
@@ -78,6 +78,9 @@ def recover(
     for one in given.values():
         _charge_published(chain, one, now)
     returned = _return_unused(chain, now)
+    # Everything was read: from here on nobody has to, and each witness knows all of it.
+    chain.record(events.Checkpoint, lambda _: Decision(), now)
+    chain.testify()
     reservations = _reservations(chain)
     return Recovery(
         restored=restored,
@@ -90,19 +93,19 @@ def recover(
 
 def _reservations(chain: Chain) -> list[Reservation]:
     with chain.reading() as (state, _):
-        return list(state.reservations.values())
+        return state.reservations()
 
 
 def _set_clock(chain: Chain, now: datetime | None) -> bool:
-    what = events.ClockSet(reason="the clock was wrong before and is right now")
+    action = events.ClockSet(reason="the clock was wrong before and is right now")
     moment = now or datetime.now(UTC)
     before = chain.head()
 
     def decide(state: State) -> Decision:
         behind = state.time is not None and moment < state.time
-        return Decision(happenings=(what,)) if behind else Decision()
+        return Decision(actions=(action,)) if behind else Decision()
 
-    return chain.record(what.kind, decide, moment, mend=True).head != before
+    return chain.record(events.ClockSet, decide, moment, recovering=True).head != before
 
 
 def _put_back(chain: Chain) -> int:
@@ -127,7 +130,7 @@ def _next(chain: Chain) -> Line | None:
 def _parsed(line: Line) -> Event:
     try:
         return events.parse(line.body)
-    except events.UNREADABLE:
+    except ValueError:
         raise LedgerForked(
             f"A witness holds an event, number {line.head.number}, that this safeside cannot read.",
             "Use the version of safeside that wrote it, or put back the witness from a backup.",
@@ -147,12 +150,12 @@ def _answer(chain: Chain, event: Event, given: Mapping[str, Published], now: dat
 
     def decide(state: State) -> Decision:
         held = state.holds(event.head)
-        return Decision() if held else Decision(happenings=(found,), documents=kept)
+        return Decision() if held else Decision(actions=(found,), documents=kept)
 
-    if isinstance(event.what, Committed):
-        _require_price(chain, event.what, given, now)
+    if isinstance(event.action, Committed):
+        _require_price(chain, event.action, given, now)
     try:
-        chain.record(found.kind, decide, now, mend=True)
+        chain.record(events.Found, decide, now, recovering=True)
     except Impossible as why:
         raise LedgerForked(
             f"A witness holds an event, number {event.number}, that cannot be answered here ({why}): lines "
@@ -163,20 +166,20 @@ def _answer(chain: Chain, event: Event, given: Mapping[str, Published], now: dat
 
 
 def _require_price(
-    chain: Chain, what: Committed, given: Mapping[str, Published], now: datetime | None
+    chain: Chain, action: Committed, given: Mapping[str, Published], now: datetime | None
 ) -> None:
     """Where the witness has lost the reservation of a release, only the release can say what it cost."""
     with chain.reading() as (state, _):
-        known = lost.reservation(state, what.reservation) is not None
+        known = other_branch.paid_by(state, action.reservation) is not None
     if known:
         return
-    if what.manifest not in given:
+    if action.manifest not in given:
         raise LedgerForked(
-            f'The release for the request "{what.request}" was committed on a copy of this ledger, and '
+            f'The release for the request "{action.request}" was committed on a copy of this ledger, and '
             "its price is not known here.",
             'Run `safeside.recover_ledger(..., releases=["DIR"])` with the directory of that release.',
         )
-    _charge_published(chain, given[what.manifest], now)
+    _charge_published(chain, given[action.manifest], now)
 
 
 def _charged(state: State, one: Published) -> bool:
@@ -184,7 +187,7 @@ def _charged(state: State, one: Published) -> bool:
 
     A reservation alone is not enough: it would pay for this release and for whatever is drawn next.
     """
-    return any(known.manifest == one.manifest for known in state.reservations.values())
+    return state.look("manifest", one.manifest) is not None
 
 
 def _commit_published(state: State, one: Published) -> Committed | None:
@@ -192,7 +195,7 @@ def _commit_published(state: State, one: Published) -> Committed | None:
 
     Nothing of a sparse one comes back: how many alarms it had is not the ledger's own knowledge.
     """
-    known = state.reservations.get(one.request)
+    known = state.reservation(one.request)
     if known is None or known.stage is not Stage.RESERVED or known.reference != one.reference:
         return None
     if (known.dataset, known.cost) != (one.dataset, one.cost):
@@ -213,29 +216,27 @@ def _charge_published(chain: Chain, one: Published, now: datetime | None) -> Non
             f'The release for the request "{one.request}" was charged to another ledger.',
             "Give only releases of this ledger; the ledger's id is in release.json.",
         )
-    question, documents = questions.shorten(one.question)
+    question, documents = events.shorten(one.question)
 
     def decide(state: State) -> Decision:
-        find_dataset(state, one.dataset)
+        state.dataset(one.dataset)
         if _charged(state, one):
             return Decision()
         forgotten = _commit_published(state, one)
         if forgotten is not None:
-            return Decision(happenings=(forgotten,))
-        amount = one.cost.converted()
+            return Decision(actions=(forgotten,))
         again = events.Recharged(
-            request=lost.free(state, one.request, one.manifest),
+            request=other_branch.free_request(state, one.request, one.manifest),
             reference=one.reference,
             dataset=one.dataset,
             question=question,
             cost=one.cost,
-            epsilon=amount.epsilon,
-            delta=amount.delta,
+            charged=one.cost.under_policy(),
             manifest=one.manifest,
         )
-        return Decision(happenings=(again,), documents=documents)
+        return Decision(actions=(again,), documents=documents)
 
-    chain.record(events.Recharged.kind, decide, now, mend=True)
+    chain.record(events.Recharged, decide, now, recovering=True)
 
 
 def _return_unused(chain: Chain, now: datetime | None) -> tuple[tuple[str, Fraction], ...]:
@@ -244,11 +245,11 @@ def _return_unused(chain: Chain, now: datetime | None) -> tuple[tuple[str, Fract
 
     def decide(state: State) -> Decision:
         returned.extend(
-            events.Returned(request=one.request, epsilon=amount)
-            for one in state.reservations.values()
-            if (amount := state.returnable(one))
+            events.Returned(request=one.request, reservation=one.digest, epsilon=amount)
+            for one in state.reservations()
+            if (amount := rules.returnable(state, one))
         )
-        return Decision(happenings=tuple(returned))
+        return Decision(actions=tuple(returned))
 
-    chain.record(events.Returned.kind, decide, now)
-    return tuple((what.request, what.epsilon) for what in returned)
+    chain.record(events.Returned, decide, now)
+    return tuple((action.request, action.epsilon) for action in returned)

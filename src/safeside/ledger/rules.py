@@ -1,82 +1,256 @@
-"""What the ledger refuses, and in which words.
+"""The rules of the ledger: what is allowed at a place of the list, and in which words it is refused.
 
-Each of these looks at the account as it is under the lock and raises, or answers, without changing anything.
+They stand here once. Admitting a new event and believing an old one ask the same functions, each of which
+looks at the account and raises, or answers, without changing anything.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final
 
-from safeside import exact
+from msgspec.structs import replace
+
+from safeside import exact, records
 from safeside.errors import (
     BadFile,
     BadQuestion,
     LedgerError,
-    LedgerForked,
     LedgerMissing,
     OverBudget,
     RequestConflict,
 )
 from safeside.exact import show
 from safeside.ledger import events
-from safeside.ledger.account import Dataset, Reservation, Stage
-from safeside.ledger.chain import Decision
-from safeside.ledger.money import Cost
+from safeside.ledger.account import Dataset, Impossible, Reservation, Stage, looked_at, looks
 from safeside.ledger.periods import check_periods, word
-from safeside.ledger.state import State
+from safeside.privacy.account import ZERO, Budget, Caps, Cost
 from safeside.privacy.guarantee import Unit
 from safeside.zones import find_zone
+
+if TYPE_CHECKING:
+    from safeside.ledger.lookup import Account
 
 _LONGEST_NAME: Final = 200
 PEOPLE_FLOOR: Final = 20
 """A declared number of people below this says too much about each of them; settings may raise it."""
-LOOKED_AT: Final = "looked_at"
-"""The part of a question that says from when until when the counting rule looks."""
 
 
-def require_floor(people: int, floor: int = PEOPLE_FLOOR) -> int:
-    """A public number of people that is not too small to be one."""
-    number, least = exact.whole(people, "`people=`"), max(floor, PEOPLE_FLOOR)
-    if number < least:
-        raise BadQuestion(
-            f"`people=` is {number}, below the floor of {least}.",
-            f"Declare at least {least} people, or leave `people=` out.",
+def may_reserve(state: Account, action: events.Reserved) -> None:
+    """A question can be paid for: of a dataset, under a new request, about an open time, within the caps."""
+    state.dataset(action.dataset)
+    _require_price(action)
+    if state.reservation(action.request) is not None:
+        raise RequestConflict(
+            f'The request id "{action.request}" was used before, for another question.',
+            "Use a new request id for a new question; the same id is for repeating the same question.",
         )
-    return number
+    require_open(state, action.dataset, action.request, action.question)
+    require_room(state, action.dataset, action.cost)
 
 
-def require_open(state: State, dataset: str, request: str, question: Mapping[str, Any]) -> None:
+def may_charge_again(state: Account, action: events.Charged, request: str) -> None:
+    """Something that was published, or may have been, can be charged here, whether or not it fits."""
+    group = state.group(action.dataset)
+    _require_price(action)
+    if state.reservation(request) is not None:
+        raise Impossible("its request was reserved before")
+    if not group.closed:
+        check_periods(group.unit, action.cost.periods)
+
+
+def _require_price(action: events.Charged) -> None:
+    """What enters the account is what the price converts to, not a word more or less."""
+    if action.charged != action.cost.under_policy():
+        raise Impossible("it charges another amount than its price")
+
+
+def require_open(state: Account, dataset: str, request: str, question: Mapping[str, Any]) -> None:
     """Refuse a question about a time for which a release of these people stopped at a limit.
 
     Whatever passes after such a stop, another value, another method or a part of the time, tells outsiders
-    what the stopped one met (THEORY section 8). The same request may be run again once rows are repaired.
+    what the stopped one met (docs/threat-model.md). The same request may be run again once rows are repaired.
     This is asked again of a request that was paid for before the stop: it must not go on past it either.
     """
-    own = state.reservations.get(request)
+    own = state.reservation(request) if state.stopped else None
     if own is not None and (own.stopped or own.stage is not Stage.RESERVED):
         return
-    start, end = _span(question)
-    for one in state.reservations.values():
-        first, last = _span(one.question)
-        meets = start < last and first < end
-        if one.stopped and one.request != request and one.dataset in state.group(dataset).members and meets:
+    start, end = looked_at(question)
+    members = state.group(dataset).members
+    for other, (owner, first, last) in state.stopped.items():
+        if other != request and owner in members and start < last and first < end:
             raise LedgerError(
                 "A release about a time that this question looks at stopped at a limit of the dataset, and "
                 "that time stays closed: whatever is published after such a stop tells what stopped it.",
-                f'If rows were wrong, repair them and run the request "{one.request}" again, unchanged; it '
+                f'If rows were wrong, repair them and run the request "{other}" again, unchanged; it '
                 "is paid for. Any other time can be asked about.",
             )
 
 
-def _span(question: Mapping[str, Any]) -> tuple[str, str]:
-    """In UTC and of one shape, so that text compares as time does; all time where a question does not say."""
-    said = question.get(LOOKED_AT)
-    return (str(said[0]), str(said[1])) if isinstance(said, list) and len(said) == 2 else ("", "~")
+def require_room(state: Account, dataset: str, cost: Cost) -> None:
+    """OverBudget, with requested, remaining and difference of the first period that has no room, exactly."""
+    group, amount = state.group(dataset), cost.under_policy()
+    for period in check_periods(group.unit, cost.periods):
+        room = group.remaining(period)
+        if amount.fits(room):
+            continue
+        name, wanted, left = "epsilon", amount.epsilon, room.epsilon
+        if wanted <= left:
+            name, wanted, left = "delta", amount.delta, room.delta
+        where = f" in {period}" if period else ""
+        shared = f", which shares its budget with {_others(group.members, dataset)}" if group.linked else ""
+        raise OverBudget(
+            f'The release does not fit in what is left of "{dataset}"{where}{shared}. '
+            f"Requested {name} {show(wanted)}, remaining {show(left)}, difference {show(wanted - left)}.",
+            "Ask with a smaller epsilon or delta, or ask less. A budget cannot be raised: it is what was "
+            "promised to the people in the data.",
+            requested=wanted,
+            remaining=left,
+        )
 
 
-def timezone_of(unit: Unit, timezone: str | None) -> str | None:
+def require_same(known: Reservation, dataset: str, question: Mapping[str, Any], cost: Cost) -> None:
+    """A request id stands for one question, for ever."""
+    if (known.dataset, known.question, known.cost) != (dataset, question, cost):
+        raise RequestConflict(
+            f'The request id "{known.request}" was used before, for another question.',
+            "Use a new request id for a new question; the same id is for repeating the same question.",
+        )
+
+
+def may_commit(one: Reservation, action: events.Committed) -> None:
+    """What was drawn can be fixed: once, with a number of alarms exactly where the release is sparse."""
+    require_alarms(one, action)
+    if one.stage is not Stage.RESERVED:
+        raise RequestConflict(
+            f'The request "{one.request}" was committed before, with another release.',
+            "Keep the release that was committed and delete this one: noise is drawn once.",
+        )
+
+
+def require_alarms(one: Reservation, action: events.Committed) -> None:
+    """Alarms are counted by what they cost."""
+    if (action.alarms is None) != (one.cost.each is None) or (action.alarms or 0) < 0:
+        raise BadQuestion(
+            "The number of alarms belongs to sparse releases, and to all of them.",
+            "Give `alarms=` exactly where the reservation has a price for each alarm.",
+        )
+
+
+def returnable(state: Account, one: Reservation) -> Fraction:
+    """What of a reservation may come back (docs/proofs/refunds.md).
+
+    Only what published alarms show was not used; and, where datasets were linked since, nothing: their
+    common total was not fixed before the draw, which is what makes a refund sound.
+    """
+    if one.alarms is None or one.returned is not None:
+        return ZERO
+    if one.number <= state.group(one.dataset).linked or one.recharged:
+        return ZERO
+    return one.cost.unused(one.alarms)
+
+
+def may_return(state: Account, one: Reservation, amount: Fraction) -> None:
+    """Only what was not used comes back, and once."""
+    most = returnable(state, one)
+    if not 0 < amount <= most:
+        raise LedgerError(
+            f'{show(amount)} cannot be returned of the request "{one.request}": at most '
+            f"{show(most)} was paid for, published as not used, and not returned before.",
+            "Return only what the published alarms of a committed sparse release show was not used.",
+        )
+
+
+def may_withdraw(one: Reservation | None, request: str) -> Reservation:
+    """Only what was published can be taken back."""
+    if one is None or one.stage is not Stage.COMMITTED:
+        raise LedgerMissing(
+            f'The ledger knows of no release published for the request "{request}".',
+            "Look up the request id in release.json, or in `ledger.history()`.",
+        )
+    return one
+
+
+def endable(state: Account, one: Reservation) -> bool:
+    """Whether a reservation may go back in full when its question is refused before anything is drawn.
+
+    Only while a single run knows of it: of any other nobody can say that it has not drawn.
+    """
+    members = state.group(one.dataset).members
+    public = any(state.datasets[name].public_balance for name in members)
+    alone = not one.recharged and not one.resumed and not one.stopped
+    return one.stage is Stage.RESERVED and alone and not public
+
+
+def may_link(state: Account, first: str, second: str) -> None:
+    """Two datasets can share a budget."""
+    one, two = state.dataset(first), state.dataset(second)
+    if state.group(first) is state.group(second):
+        raise Impossible("its datasets share a budget already")
+    if (one.unit, one.timezone) != (two.unit, two.timezone):
+        raise LedgerError(
+            f'"{first}" protects a {_unit_of(one)}, "{second}" a {_unit_of(two)}: their budgets do '
+            "not add up.",
+            "Link only datasets with the same unit of privacy and the same time zone.",
+        )
+
+
+def require_own_files(state: Account, dataset: str, files: Iterable[str]) -> None:
+    """Refuse a file that another dataset, with a budget of its own, was published from or read for."""
+    members = set(state.group(dataset).members)
+    others = {one for file in files for one in state.look("file", file) or ()} - members
+    if others:
+        raise BadFile(
+            f'A file of these visits belongs to {_others(tuple(sorted(others)), dataset)}: from "{dataset}" '
+            "it would be published a second time, on another budget.",
+            "Publish it from that dataset; or, if both hold the same people, say so with "
+            "`ledger.link(...)`: they then share the smaller budget.",
+        )
+
+
+def require_new_name(state: Account, name: str) -> None:
+    """A dataset's name must not be mistaken for another's: they would be two budgets for one promise.
+
+    Names are plain ASCII, so that no letter of another script stands for one of these, and are compared
+    without what the eye passes over (docs/decisions/names.md).
+    """
+    if not name.isascii():
+        raise BadQuestion(
+            "The name of a dataset has a letter that is not plain ASCII, and some of those look like others.",
+            "Use the letters a to z, digits, blanks, dots, hyphens and underscores.",
+        )
+    for known in state.datasets:
+        if looks(known) == looks(name):
+            same = "exists already" if known == name else f'cannot be told from "{known}", which exists'
+            raise LedgerError(
+                f'The dataset "{name}" {same}.',
+                "Use it as it is, or choose another name: a budget is never reset or raised.",
+            )
+
+
+def check_name(name: str, kind: str) -> None:
+    """Names that cannot be typed or seen are refused."""
+    if not name or len(name) > _LONGEST_NAME or not name.isprintable() or name != name.strip():
+        raise BadQuestion(
+            f"That is not a {kind} the ledger can write down.",
+            f"Give a {kind} of 1 to {_LONGEST_NAME} printable characters, without spaces around it.",
+        )
+
+
+def usable(caps: Caps) -> Caps:
+    """Caps that can be spent from: an epsilon above zero, a delta below one, a time zone where one counts."""
+    exact.epsilon(caps.epsilon)
+    exact.delta(caps.delta)
+    return replace(caps, timezone=_timezone_of(caps.unit, caps.timezone))
+
+
+def with_budget(caps: Caps, budget: Budget) -> Caps:
+    """The same unit with other amounts."""
+    return replace(caps, epsilon=budget.epsilon, delta=budget.delta)
+
+
+def _timezone_of(unit: Unit, timezone: str | None) -> str | None:
     """The time zone a dataset of this unit is kept in: none where it has one budget for all time."""
     if unit is Unit.PERSON:
         return None
@@ -98,140 +272,25 @@ def find_unit(name: Unit | str) -> Unit:
         ) from None
 
 
-def unit_of(dataset: Dataset) -> str:
-    """The unit of privacy in words."""
+def _unit_of(dataset: Dataset) -> str:
     return str(dataset.unit) if dataset.timezone is None else f"{dataset.unit} in {dataset.timezone}"
 
 
-def require_new_name(state: State, name: str) -> None:
-    """A dataset's name must not be mistaken for another's: they would be two budgets for one promise.
-
-    Names are plain ASCII, so that no letter of another script stands for one of these, and are compared
-    without what the eye passes over (docs/decisions/names.md).
-    """
-    if not name.isascii():
+def require_floor(people: int, floor: int = PEOPLE_FLOOR) -> int:
+    """A public number of people that is not too small to be one."""
+    number, least = exact.whole(people, "`people=`"), max(floor, PEOPLE_FLOOR)
+    if number < least:
         raise BadQuestion(
-            "The name of a dataset has a letter that is not plain ASCII, and some of those look like others.",
-            "Use the letters a to z, digits, blanks, dots, hyphens and underscores.",
+            f"`people=` is {number}, below the floor of {least}.",
+            f"Declare at least {least} people, or leave `people=` out.",
         )
-    for known in state.datasets:
-        if looks(known) == looks(name):
-            same = "exists already" if known == name else f'cannot be told from "{known}", which exists'
-            raise LedgerError(
-                f'The dataset "{name}" {same}.',
-                "Use it as it is, or choose another name: a budget is never reset or raised.",
-            )
+    return number
 
 
-def looks(name: str) -> str:
-    """What is left of a name for the eye: no capitals, and one letter for those that look alike."""
-    alike = name.casefold().translate(_ALIKE).replace("m", "rn").replace("w", "vv")
-    return re.sub(r"[^a-z0-9]+", "-", alike).strip("-") or "-"
-
-
-_ALIKE: Final = str.maketrans("01i|", "olll")
-
-
-def require_own_files(state: State, dataset: str, files: Iterable[str]) -> None:
-    """Refuse a file that another dataset, with a budget of its own, was published from or read for."""
-    members = set(state.group(dataset).members)
-    others = {one for file in files for one in state.files.get(file, ())} - members
-    if others:
-        raise BadFile(
-            f'A file of these visits belongs to {_others(tuple(sorted(others)), dataset)}: from "{dataset}" '
-            "it would be published a second time, on another budget.",
-            "Publish it from that dataset; or, if both hold the same people, say so with "
-            "`ledger.link(...)`: they then share the smaller budget.",
-        )
-
-
-def check_name(name: str, kind: str) -> None:
-    """Names that cannot be typed or seen are refused."""
-    if not name or len(name) > _LONGEST_NAME or not name.isprintable() or name != name.strip():
-        raise BadQuestion(
-            f"That is not a {kind} the ledger can write down.",
-            f"Give a {kind} of 1 to {_LONGEST_NAME} printable characters, without spaces around it.",
-        )
-
-
-def find_dataset(state: State, name: str) -> Dataset:
-    """The dataset of that name, or the names there are."""
-    if name in state.datasets:
-        return state.datasets[name]
-    known = ", ".join(f'"{one}"' for one in sorted(state.datasets)) or "none"
-    near = [one for one in state.datasets if looks(one) == looks(name)]
-    hint = f'Did you mean "{near[0]}"? ' if near else ""
-    raise LedgerMissing(
-        f'The ledger has no dataset called "{name}".',
-        f"{hint}It has: {known}. A dataset is made with `ledger.create_dataset(...)`; publishing never "
-        "makes one.",
-    )
-
-
-def find_reservation(state: State, reservation: Reservation, where: str) -> Reservation:
-    """The reservation at its present stage; refused where it was made on another chain."""
-    known = state.reservations.get(reservation.request)
-    if known is None or known.digest != reservation.digest:
-        raise LedgerForked(
-            f'The reservation for the request "{reservation.request}" is not in {where}.',
-            "Nothing was published. The ledger was restored or replaced since: run "
-            "`safeside.recover_ledger(...)`, then run the same command again.",
-        )
-    return known
-
-
-def require_same(known: Reservation, dataset: str, question: Mapping[str, Any], cost: Cost) -> None:
-    """A request id stands for one question, for ever."""
-    if (known.dataset, known.question, known.cost) != (dataset, question, cost):
-        raise RequestConflict(
-            f'The request id "{known.request}" was used before, for another question.',
-            "Use a new request id for a new question; the same id is for repeating the same question.",
-        )
-
-
-def over_budget(state: State, dataset: str, cost: Cost) -> OverBudget | None:
-    """Requested, remaining and difference of the first period that has no room, exactly."""
-    group, amount = state.group(dataset), cost.converted()
-    for period in check_periods(group.unit, cost.periods):
-        room = group.remaining(period)
-        if amount.fits(room):
-            continue
-        name, wanted, left = "epsilon", amount.epsilon, room.epsilon
-        if wanted <= left:
-            name, wanted, left = "delta", amount.delta, room.delta
-        where = f" in {period}" if period else ""
-        shared = f", which shares its budget with {_others(group.members, dataset)}" if group.linked else ""
-        return OverBudget(
-            f'The release does not fit in what is left of "{dataset}"{where}{shared}. '
-            f"Requested {name} {show(wanted)}, remaining {show(left)}, difference {show(wanted - left)}.",
-            "Ask with a smaller epsilon or delta, or ask less. A budget cannot be raised: it is what was "
-            "promised to the people in the data.",
-            requested=wanted,
-            remaining=left,
-        )
-    return None
+def refusal_key(action: events.Refused) -> str:
+    """One text for each refusal, by which the same one is known when it comes again."""
+    return records.digest(records.canonical(action))
 
 
 def _others(members: tuple[str, ...], dataset: str) -> str:
     return " and ".join(f'"{one}"' for one in members if one != dataset)
-
-
-def refusal(
-    state: State,
-    request: str,
-    dataset: str,
-    question: Mapping[str, Any],
-    reason: str,
-    *,
-    ends: str | None = None,
-) -> Decision:
-    """The event of a refusal; none where the last one said the same."""
-    what = events.Refused(
-        request=request,
-        dataset=dataset,
-        question=events.digest(events.canonical(question)),
-        reason=reason,
-        ends=ends,
-    )
-    # Somebody who asks the same in a loop does not fill the ledger.
-    return Decision() if state.refusals.get(request) == what else Decision(happenings=(what,))

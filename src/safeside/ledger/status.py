@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
-from safeside.ledger import questions
-from safeside.ledger.account import Dataset, Group, Releases, Reservation, Stage
+import msgspec
+
+from safeside.ledger.account import TARGETS as TARGETS
+from safeside.ledger.account import WINDOW as WINDOW
+from safeside.ledger.account import (
+    Dataset,
+    Group,
+    Releases,
+    Reservation,
+    Stage,
+    Tally,
+    targets_key,
+    window_of,
+)
 from safeside.ledger.chain import Chain
-from safeside.ledger.money import NONE, ZERO, Budget
+from safeside.ledger.events import DOCUMENT
 from safeside.ledger.periods import check_periods, word
-from safeside.ledger.rules import find_dataset
-from safeside.ledger.state import State
 from safeside.ledger.store import Rows
-from safeside.privacy.account import Cost, Kind, Standing, promise
+from safeside.privacy.account import NONE, ZERO, Budget, Kind, Standing, promise
 from safeside.privacy.guarantee import Neighbours, Unit
 from safeside.privacy.policy import Policy
-
-TARGETS: Final = "targets"
-"""The part of a question that lists what was asked about."""
-WINDOW: Final = "window"
-"""The part of a question that says when."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,11 +40,20 @@ class Period:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Leak:
-    """Of everybody in the data: that they were *not* at these places then may have become known."""
+    """Of everybody in the data: that they were *not* at these places may have become known.
 
-    window: str
+    Of the time `first`, of the time `last`, and of times that were asked about between them.
+    """
+
+    first: str
+    last: str
     targets: tuple[str, ...]
-    releases: int
+    questions: int
+
+    @property
+    def policy(self) -> Policy:
+        """The facts given up by what was asked about one time."""
+        return Policy.not_visited(self.targets, self.first)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,6 +80,7 @@ class Status:
     more_in_fresh_period: int | None
     """And in a day or week that nothing was asked about; None where there is one budget for all time."""
     leaks: tuple[Leak, ...]
+    """By list of places; `Ledger.leaks` has every single time."""
     sentences: tuple[str, ...]
     promise: str
     forgotten: int
@@ -80,22 +94,15 @@ class Status:
             least = least.least(period.remaining)
         return least
 
-    @property
-    def policy(self) -> Policy:
-        """The facts given up by all releases together."""
-        together = Policy.none()
-        for leak in self.leaks:
-            together |= Policy.not_visited(leak.targets, leak.window)
-        return together
-
 
 def status(chain: Chain, dataset: str) -> Status:
     """The account of one dataset, with all that share its budget."""
     with chain.reading() as (state, rows):
-        known = find_dataset(state, dataset)
+        known = state.dataset(dataset)
         group = state.group(dataset)
-        made = [one for one in state.reservations.values() if one.dataset in group.members]
-        last = state.last(dataset)
+        tallies = [state.tallies[name] for name in group.members]
+        recent = state.tallies[dataset].recent
+        last = state.reservation(recent[-1]) if recent else None
         return Status(
             dataset=known,
             shares_with=tuple(one for one in group.members if one != dataset),
@@ -103,30 +110,59 @@ def status(chain: Chain, dataset: str) -> Status:
             standing=group.standing,
             periods=_periods(group),
             published=group.published,
-            releases=sum(one.stage is Stage.COMMITTED for one in made),
-            withdrawn=sum(one.stage is Stage.WITHDRAWN for one in made),
-            unfinished=sum(one.stage is Stage.RESERVED for one in made),
-            returned=sum((one.returned or ZERO for one in made), ZERO),
+            releases=_many(tallies, Stage.COMMITTED),
+            withdrawn=_many(tallies, Stage.WITHDRAWN),
+            unfinished=_many(tallies, Stage.RESERVED),
+            returned=sum((one.returned for one in tallies), ZERO),
             last=last,
             more_like_last=None if last is None else _more(last, _room(group, last)),
             more_in_fresh_period=None
             if last is None or group.unit is Unit.PERSON
             else _more(last, group.cap),
-            leaks=_leaks(rows, made),
-            sentences=_sentences(group, made),
+            leaks=_summary(rows, tallies),
+            sentences=_sentences(group, tallies),
             promise=promise_of(group.standing, group.unit),
             forgotten=len(chain.lost()),
         )
 
 
-def verify(chain: Chain) -> int:
-    """Read every event and document from the beginning; the number of events, or LedgerTampered."""
-    with chain.reading() as (_, rows):
-        fresh = State()
-        for row in rows.events(1):
-            event = fresh.read(*row)
-            questions.check(rows, event)
-        return fresh.head.number
+def _many(tallies: list[Tally], stage: Stage) -> int:
+    return sum(one.stages.get(stage, 0) for one in tallies)
+
+
+def leaks(chain: Chain, dataset: str) -> tuple[Leak, ...]:
+    """By time; a reservation without a release counts, since what was drawn may have been seen."""
+    with chain.reading() as (state, rows):
+        members = state.group(dataset).members
+        asked: dict[str, list[str]] = {}
+        for one in state.reservations():
+            if one.dataset in members:
+                asked.setdefault(window_of(one), []).append(targets_key(one))
+        lists = {key: _names(rows, key) for keys in asked.values() for key in set(keys)}
+    return tuple(
+        Leak(
+            first=window, last=window, targets=_union([lists[key] for key in set(keys)]), questions=len(keys)
+        )
+        for window, keys in sorted(asked.items())
+    )
+
+
+def _summary(rows: Rows, tallies: list[Tally]) -> tuple[Leak, ...]:
+    """By list of places, in the order of time."""
+    found = [
+        Leak(first=one.first, last=one.last, targets=_names(rows, key), questions=one.questions)
+        for tally in tallies
+        for key, one in tally.asked.items()
+    ]
+    return tuple(sorted(found, key=lambda leak: (leak.first, leak.last, leak.targets)))
+
+
+def lengthen(rows: Rows, value: Any) -> Any:
+    """A value of a question as it was asked, if its document is there."""
+    if isinstance(value, dict) and DOCUMENT in value:
+        body = rows.document(value[DOCUMENT])
+        return None if body is None else msgspec.json.decode(body)
+    return value
 
 
 def _periods(group: Group) -> tuple[Period, ...]:
@@ -151,42 +187,27 @@ def _more(last: Reservation, room: Budget) -> int:
     return max(0, int(many))
 
 
-def _leaks(rows: Rows, made: list[Reservation]) -> tuple[Leak, ...]:
-    """By window; a reservation without a release counts, since what was drawn may have been seen."""
-    asked: dict[str, list[str]] = {}
-    lists: dict[str, tuple[str, ...]] = {}
-    for one in made:
-        window, targets = one.question.get(WINDOW), one.question.get(TARGETS)
-        key = json.dumps(targets)
-        if key not in lists:
-            lists[key] = _names(questions.lengthen(rows, targets))
-        asked.setdefault("unknown" if window is None else str(window), []).append(key)
-    return tuple(
-        Leak(window=window, targets=_union([lists[key] for key in set(keys)]), releases=len(keys))
-        for window, keys in sorted(asked.items())
-    )
-
-
 def _union(lists: list[tuple[str, ...]]) -> tuple[str, ...]:
     """Usually the same list was asked about all along, and nothing is left to unite."""
     return lists[0] if len(lists) == 1 else tuple(sorted(set().union(*lists)))
 
 
-def _names(targets: Any) -> tuple[str, ...]:
+def _names(rows: Rows, key: str) -> tuple[str, ...]:
+    targets = lengthen(rows, msgspec.json.decode(key))
     return tuple(sorted({str(one) for one in targets})) if isinstance(targets, list) else ()
 
 
-def _sentences(group: Group, made: list[Reservation]) -> tuple[str, ...]:
+def _sentences(group: Group, tallies: list[Tally]) -> tuple[str, ...]:
     """Both sentences of the standing guarantee, the first at the caps, never one total."""
-    if not made:
+    kinds = {kind for tally in tallies for kind, many in tally.kinds.items() if many}
+    if not kinds:
         return ("Nothing was published from this dataset.",)
     if group.standing.delta >= 1:
         return (_BROKEN,)
-    kinds = {one.cost.kind for one in made}
     neighbours = Neighbours.REPLACE if Kind.DP_REPLACE in kinds else Neighbours.ADD_REMOVE
     sentences = Standing(
-        whole=Cost(epsilon=group.standing.epsilon, delta=group.standing.delta),
-        alone=_alone(made, neighbours),
+        whole=group.standing,
+        alone=_alone(tallies, neighbours) if kinds != {Kind.ADP} else None,
         alone_neighbours=neighbours,
         has_adp=Kind.ADP in kinds,
     ).sentences()
@@ -195,19 +216,16 @@ def _sentences(group: Group, made: list[Reservation]) -> tuple[str, ...]:
     return (*sentences, f"A record here is what one person did in one {word(group.unit)}.")
 
 
-def _alone(made: list[Reservation], neighbours: Neighbours) -> Cost | None:
+def _alone(tallies: list[Tally], neighbours: Neighbours) -> Budget:
     """What the ordinary releases add up to by themselves, in the period where they add up to most."""
-    sums: dict[str, Cost] = {}
-    for one in made:
-        cost = one.cost.charge.alone(neighbours)
-        if cost is not None:
-            for period in one.cost.accounts:
-                sums[period] = sums[period] + cost if period in sums else cost
-    if not sums:
-        return None
-    return Cost(
-        epsilon=max(cost.epsilon for cost in sums.values()), delta=max(cost.delta for cost in sums.values())
-    )
+    sums: dict[str, Budget] = {}
+    for tally in tallies:
+        for period, amount in tally.ordinary.get(neighbours, {}).items():
+            sums[period] = sums.get(period, NONE) + amount
+    most = NONE
+    for amount in sums.values():
+        most = most.most(amount)
+    return most
 
 
 _BROKEN: Final = "More was charged to this dataset than any promise allows: nothing is promised any more."

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from safeside.errors import LedgerDamaged, LedgerMissing, SafesideError, StoreUnavailable
 from safeside.ledger.events import Event, Head
+from safeside.ledger.index import Index
 
 MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
     (
@@ -42,6 +43,16 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
             size INTEGER NOT NULL,
             key TEXT NOT NULL)""",
     ),
+    (
+        """CREATE TABLE safeside_snapshots (
+            number INTEGER PRIMARY KEY,
+            digest TEXT NOT NULL,
+            body TEXT NOT NULL,
+            replaced TEXT NOT NULL)""",
+        """CREATE TABLE safeside_nodes (
+            name TEXT PRIMARY KEY,
+            body TEXT NOT NULL)""",
+    ),
 )
 """Version n of the schema is made from version n - 1 by the statements at place n - 1. Only ever add."""
 _VERSION_TABLE: Final = "CREATE TABLE safeside_schema (version INTEGER NOT NULL)"
@@ -49,6 +60,9 @@ TABLES: Final = tuple(
     re.findall(r"CREATE TABLE (\w+)", " ".join([_VERSION_TABLE, *itertools.chain(*MIGRATIONS)]))
 )
 """The names of all tables of the newest version."""
+_LAST: Final = (1 << 31) - 1
+_MANY: Final = 200
+"""How many rows one statement adds or deletes at most."""
 BUSY_SECONDS: Final = 120
 """How long a writer waits for its turn before it gives up."""
 
@@ -116,13 +130,64 @@ class Rows:
             raise Unreadable
         return found[0]
 
-    def events(self, first: int) -> list[Row]:
-        """Every event from number `first` on, in order."""
-        query = "SELECT number, digest, body FROM safeside_events WHERE number >= ? ORDER BY number"
+    def events(self, first: int, last: int = _LAST) -> list[Row]:
+        """Every event from number `first` to number `last`, in order."""
+        query = (
+            "SELECT number, digest, body FROM safeside_events WHERE number >= ? AND number <= ? "
+            "ORDER BY number"
+        )
         return [
             (_whole(number), str(digest), str(body))
-            for number, digest, body in self._execute(query, (first,))
+            for number, digest, body in self._execute(query, (first, last))
         ]
+
+    def snapshots(self) -> list[Head]:
+        """The checkpoints of which there is a snapshot, newest first."""
+        found = self._execute("SELECT number, digest FROM safeside_snapshots ORDER BY number DESC", ())
+        return [Head(number=_whole(number), digest=str(digest)) for number, digest in found]
+
+    def snapshot(self, number: int) -> str:
+        """The snapshot of a checkpoint."""
+        found = self._execute("SELECT body FROM safeside_snapshots WHERE number = ?", (number,))
+        return str(found[0][0]) if found else ""
+
+    def node(self, name: str) -> str | None:
+        """A node of the index, as it stands in the table."""
+        found = self._execute("SELECT body FROM safeside_nodes WHERE name = ?", (name,))
+        return str(found[0][0]) if found else None
+
+    def keep_snapshot(self, head: Head, body: str, index: Index, *, whole: bool) -> None:
+        """Store the snapshot of a checkpoint beside the one before it, and drop what only older ones need.
+
+        A process that has not heard of this one yet goes on from the other. Where the account was folded from
+        the beginning (`whole`), nothing that is there is relied on.
+        """
+        if whole:
+            self._execute("DELETE FROM safeside_snapshots", ())
+            self._execute("DELETE FROM safeside_nodes", ())
+        for number, gone in self._execute("SELECT number, replaced FROM safeside_snapshots", ()):
+            names = str(gone).split()
+            for at in range(0, len(names), _MANY):
+                some = names[at : at + _MANY]
+                marks = ", ".join("?" * len(some))
+                self._execute(f"DELETE FROM safeside_nodes WHERE name IN ({marks})", some)
+            self._execute("UPDATE safeside_snapshots SET replaced = '' WHERE number = ?", (number,))
+        nodes = list((index.nodes if whole else index.made).items())
+        for at in range(0, len(nodes), _MANY):
+            pairs = nodes[at : at + _MANY]
+            self._execute(
+                f"INSERT INTO safeside_nodes (name, body) VALUES {', '.join(['(?, ?)'] * len(pairs))} "
+                "ON CONFLICT (name) DO NOTHING",
+                [value for pair in pairs for value in pair],
+            )
+        older = self.snapshots()[1:]
+        for one in older:
+            self._execute("DELETE FROM safeside_snapshots WHERE number = ?", (one.number,))
+        self._execute(
+            "INSERT INTO safeside_snapshots (number, digest, body, replaced) VALUES (?, ?, ?, ?)",
+            (head.number, head.digest, body, " ".join(sorted(index.replaced))),
+        )
+        index.stored()
 
     def append(self, event: Event) -> None:
         """Add an event and move the head to it."""

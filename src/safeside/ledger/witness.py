@@ -8,6 +8,10 @@ database's chain proves a fork.
 The witness can lag behind the database by the events of one crash (they are added with the next event); it is
 never ahead of it. It holds the documents and the fingerprint key too, so that a database that is lost can be
 made anew from it; whoever may read the one may read the other.
+
+A `compared` line says that everything before a place of this very file was compared with the chain up to a
+checkpoint, and that all of that chain stands in the file. So a process that begins at that checkpoint reads
+from that place on, and from no earlier one.
 """
 
 from __future__ import annotations
@@ -19,21 +23,35 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 
-from safeside import disk
+from safeside import disk, records
 from safeside.errors import StoreUnavailable
 from safeside.ledger import events
 from safeside.ledger.events import Head
+from safeside.records import Record
 
 STATE_VARIABLE: Final = "SAFESIDE_STATE_DIR"
 """Where to keep the second witness, if not in the user's state directory."""
 _OWNER_ONLY: Final = 0o600
 _EVENT: Final = "event"
 _DOCUMENT: Final = "document"
-_KEY: Final = "key"
+_COMPARED: Final = "compared"
+_IDENTITY: Final = "witness"
 _MOST_DIGITS: Final = 18
 """More than any number of an event has; what is longer is noise."""
+_BLOCK: Final = 1 << 18
+_MARKS: Final = 2
+"""So many of the last `compared` lines are looked for: one may be of a moment ago."""
+
+
+class WitnessRecord(Record, frozen=True, kw_only=True):
+    """What a witness says of itself, so that a lost database can be made anew from it."""
+
+    kind: ClassVar[str] = "witness"
+    ledger: str
+    key: str
+    """The key under which input files are fingerprinted."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -69,68 +87,120 @@ class Witness:
         self.path = path
         self.number = 0
         """Up to which event the database's own chain stands here without a gap; set by the ledger."""
+        self.size = 0
+        """How long the file was when it was last looked at: what came later is read another time."""
+        self.marks: dict[Head, int] = {}
+        """Checkpoints up to which it was compared, and from where on it has to be read after each."""
         self.documents: set[str] = set()
         self.keys: set[str] = set()
-        self._read = 0
+        self.base = 0
+        """The checkpoint it is read from: every document of an event before it stands here, too."""
+        self.read = 0
 
-    def news(self) -> Iterator[Line]:
-        """Every event that was added since the last call."""
+    def look(self) -> bool:
+        """Remember how long the file is now; False where it is not the one that was read."""
         try:
             status = self.path.stat()
             _require_file(status)
-            size = status.st_size
+            self.size = status.st_size
         except FileNotFoundError:
-            size = 0
+            self.size = 0
         except OSError as error:
             raise _unusable(self.path, error) from error
-        if size < self._read:
-            # The file was replaced.
-            self.rewind()
-        if size > self._read:
-            yield from self._lines()
+        return self.size >= self.read
 
-    def rewind(self) -> None:
-        """Read all of it again with the next call of `news`."""
-        self.number, self._read = 0, 0
+    def begin(self, at: Head | None = None) -> None:
+        """Read from the beginning, or as one who begins at a checkpoint, with the next call of `news`."""
         self.documents.clear()
         self.keys.clear()
+        self.number, self.read = (0, 0) if at is None else (at.number, self.marks[at])
+        self.base = self.number
 
-    def _lines(self) -> Iterator[Line]:
-        try:
-            with self.path.open("rb") as file:
-                file.seek(self._read)
-                new = file.read()
-        except OSError as error:
-            raise _unusable(self.path, error) from error
+    def find_marks(self) -> None:
+        """Look for the last `compared` lines, from the end."""
+        self.marks, end, rest, cut = {}, self.size, b"", True
+        while end and len(self.marks) < _MARKS:
+            start = max(0, end - _BLOCK)
+            lines = (self._bytes(start, end) + rest).split(b"\n")
+            if cut:
+                # What follows the last line break is a line that is still being written.
+                lines.pop()
+            rest = lines.pop(0) if start and lines else b""
+            end, cut = start, False
+            for line in reversed(lines):
+                if line.startswith(_COMPARED.encode()) and len(self.marks) < _MARKS:
+                    self._mark(line.decode(errors="replace").partition(" ")[2])
+
+    def news(self) -> Iterator[Line]:
+        """Every event that was added since the last call."""
+        new = self._bytes(self.read, self.size) if self.size > self.read else b""
         whole = new[: new.rfind(b"\n") + 1]
-        self._read += len(whole)
+        self.read += len(whole)
         for text in whole.decode(errors="replace").split("\n"):
             kind, _, rest = text.partition(" ")
             if kind == _DOCUMENT:
                 digest, _, body = rest.partition(" ")
                 if events.digest(body) == digest:
                     self.documents.add(digest)
-            elif kind == _KEY:
-                self.keys.add(rest)
+            elif kind == _IDENTITY:
+                self._identify(rest)
+            elif kind == _COMPARED:
+                self._mark(rest)
             elif kind == _EVENT:
                 number, _, rest = rest.partition(" ")
                 digest, _, body = rest.partition(" ")
-                if number.isdecimal() and len(number) <= _MOST_DIGITS:
+                if _is_number(number):
                     yield Line(head=Head(number=int(number), digest=digest), body=body)
 
-    def add(self, key: str, rows: Iterable[tuple[int, str, str]], documents: dict[str, str]) -> None:
-        """Append events, the documents they speak of, and once the key; on the disk before this returns."""
+    def _identify(self, text: str) -> None:
+        """A line that a crash cut short is none; one of a newer safeside is refused."""
+        try:
+            self.keys.add(records.decode(WitnessRecord, text.encode()).key)
+        except ValueError:
+            return
+
+    def _mark(self, text: str) -> None:
+        number, digest, place, *more = [*text.split(" "), "", ""]
+        if _is_number(number) and _is_number(place) and not any(more):
+            self.marks.setdefault(Head(number=int(number), digest=digest), int(place))
+
+    def _bytes(self, start: int, end: int) -> bytes:
+        try:
+            with self.path.open("rb") as file:
+                file.seek(start)
+                return file.read(end - start)
+        except OSError as error:
+            raise _unusable(self.path, error) from error
+
+    def add(
+        self,
+        identity: WitnessRecord,
+        rows: Iterable[tuple[int, str, str]],
+        documents: dict[str, str],
+        checkpoint: Head | None,
+    ) -> None:
+        """Append events, the documents they speak of, and once the key; on the disk before this returns.
+
+        `checkpoint` is one of the chain that everything read so far was compared with.
+        """
+        mark = checkpoint if checkpoint is not None and checkpoint not in self.marks else None
+        new_key = set() if self.base else {identity.key} - self.keys
         text = "".join(
-            [f"{_KEY} {one}\n" for one in {key} - self.keys]
+            [f"{_IDENTITY} {records.encode(identity).decode()}\n" for _ in new_key]
             + [f"{_DOCUMENT} {digest} {body}\n" for digest, body in documents.items()]
             + [f"{_EVENT} {number} {digest} {body}\n" for number, digest, body in rows]
+            + ([] if mark is None else [f"{_COMPARED} {mark.number} {mark.digest} {self.read}\n"])
         )
+        if not text:
+            return
         with self._opened() as handle:
             # A line that a crash cut short must not swallow the first of these.
             data = (_mend(handle) + text).encode()
             while data:
                 data = data[os.write(handle, data) :]
             os.fsync(handle)
+        if mark is not None:
+            self.marks[mark] = self.read
 
     def ready(self) -> None:
         """Refuse now what `add` would refuse once the event is stored."""
@@ -162,9 +232,15 @@ class Witness:
                     body = line.removeprefix(start).rstrip("\n")
                     if line.startswith(start) and events.digest(body) == digest:
                         return body
+        except FileNotFoundError:
+            return None
         except OSError as error:
             raise _unusable(self.path, error) from error
         return None
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS
 
 
 def _require_file(status: os.stat_result) -> None:

@@ -14,10 +14,13 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Final
 
+from msgspec.structs import force_setattr
+
 from safeside import exact
-from safeside.errors import PrivacyError
+from safeside.errors import BadNumber, PrivacyError
 from safeside.exact import Number, show
 from safeside.privacy.guarantee import WHOSE, Neighbours, Unit
+from safeside.records import Part
 
 DIGITS: Final = 6
 """Significant digits to which what is not rational is rounded up."""
@@ -36,33 +39,79 @@ class Kind(StrEnum):
     """Anything that is (eps, delta)-DP when one record is replaced."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Cost:
-    """An epsilon and a delta in one currency."""
+ZERO: Final = Fraction(0)
+ALL_TIME: Final = ""
+"""The one period of a dataset whose unit is the person."""
 
+
+class Budget(Part, frozen=True, kw_only=True):
+    """An epsilon and a delta that are spent together, in one currency."""
+
+    epsilon: Fraction = ZERO
+    delta: Fraction = ZERO
+
+    def __add__(self, other: Budget) -> Budget:
+        return Budget(epsilon=self.epsilon + other.epsilon, delta=self.delta + other.delta)
+
+    def __sub__(self, other: Budget) -> Budget:
+        return Budget(epsilon=self.epsilon - other.epsilon, delta=self.delta - other.delta)
+
+    def fits(self, room: Budget) -> bool:
+        """Whether there is room for both."""
+        return self.epsilon <= room.epsilon and self.delta <= room.delta
+
+    def least(self, other: Budget) -> Budget:
+        """The smaller of each."""
+        return Budget(epsilon=min(self.epsilon, other.epsilon), delta=min(self.delta, other.delta))
+
+    def most(self, other: Budget) -> Budget:
+        """The larger of each."""
+        return Budget(epsilon=max(self.epsilon, other.epsilon), delta=max(self.delta, other.delta))
+
+
+NONE: Final = Budget()
+
+
+class Caps(Part, frozen=True, kw_only=True):
+    """All that may be spent on one unit of privacy: a person, or a person's day or week in a time zone.
+
+    A cap over a span, every so many consecutive days, would be one more field here, absent where there is
+    none.
+    """
+
+    unit: Unit = Unit.PERSON
+    timezone: str | None = None
+    """Where days and weeks begin; none where there is one budget for all time."""
     epsilon: Fraction
-    delta: Fraction
+    delta: Fraction = ZERO
 
-    def __add__(self, other: Cost) -> Cost:
-        return Cost(epsilon=self.epsilon + other.epsilon, delta=self.delta + other.delta)
+    @property
+    def budget(self) -> Budget:
+        """The amounts."""
+        return Budget(epsilon=self.epsilon, delta=self.delta)
 
 
-NOTHING: Final = Cost(epsilon=Fraction(0), delta=Fraction(0))
+class Cost(Part, frozen=True, kw_only=True):
+    """The price of one release, which is reserved before anything is drawn.
 
+    `epsilon` and `delta` are that of the whole release under its own definition, `kind`; for counts charged
+    one by one, `max_conditions` of them are satisfied by one person. `each` is set for sparse releases alone:
+    the price of one alarm, by which unused budget may come back once the alarms are published. `periods` are
+    the days or weeks the release looks at, where the dataset has a budget for each.
+    """
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Charge:
-    """One release as it was made: its kind, its parameters, and for counts how many one person satisfies."""
-
-    kind: Kind
+    kind: Kind = Kind.ADP
     epsilon: Fraction
-    delta: Fraction = Fraction(0)
+    delta: Fraction = ZERO
     max_conditions: int = 1
+    periods: tuple[str, ...] = ()
+    each: Fraction | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "kind", Kind(self.kind))
-        object.__setattr__(self, "epsilon", exact.epsilon(self.epsilon))
-        object.__setattr__(self, "delta", exact.delta(self.delta))
+        force_setattr(self, "kind", Kind(self.kind))
+        force_setattr(self, "epsilon", exact.epsilon(self.epsilon))
+        force_setattr(self, "delta", exact.delta(self.delta))
+        force_setattr(self, "periods", tuple(sorted(set(self.periods))))
         exact.whole(self.max_conditions, "max_conditions", least=1)
         if self.kind is Kind.ADP and self.delta:
             raise PrivacyError(
@@ -74,9 +123,29 @@ class Charge:
                 f"A release of the kind {self.kind} was charged with max_conditions {self.max_conditions}.",
                 "Give the epsilon of the whole release; max_conditions belongs to counts charged one by one.",
             )
+        if self.each is not None:
+            force_setattr(self, "each", exact.epsilon(self.each, "the price of one alarm"))
+            self._check_alarms(self.each)
+        super().__post_init__()
 
-    def under_policy(self, digits: int = DIGITS) -> Cost:
-        """The charge in the account that carries the policy."""
+    def _check_alarms(self, each: Fraction) -> None:
+        if self.kind is not Kind.ADP or self.epsilon % each:
+            raise BadNumber(
+                f"A sparse release of {show(self.epsilon)} was priced at {show(each)} for each alarm.",
+                "Price it as a whole number of alarms, under the asymmetric definition.",
+            )
+
+    @property
+    def accounts(self) -> tuple[str, ...]:
+        """The periods that are charged: those it names, or all time."""
+        return self.periods or (ALL_TIME,)
+
+    def unused(self, alarms: int) -> Fraction:
+        """What a sparse release with so many published alarms did not use (docs/proofs/refunds.md)."""
+        return ZERO if self.each is None else max(ZERO, self.epsilon - self.each * alarms)
+
+    def under_policy(self, digits: int = DIGITS) -> Budget:
+        """The price in the account that carries the policy."""
         match self.kind:
             case Kind.DP_COUNTS:
                 # A step of the policy lowers at most max_conditions counts, each by one.
@@ -86,7 +155,7 @@ class Charge:
             case _:
                 return self._times(1)
 
-    def alone(self, neighbours: Neighbours, digits: int = DIGITS) -> Cost | None:
+    def alone(self, neighbours: Neighbours, digits: int = DIGITS) -> Budget | None:
         """The charge as ordinary differential privacy, or None where the release has none."""
         match self.kind, neighbours:
             case Kind.ADP, _:
@@ -102,26 +171,26 @@ class Charge:
             case _:
                 return self._times(1)
 
-    def _times(self, many: int) -> Cost:
-        return Cost(epsilon=many * self.epsilon, delta=many * self.delta)
+    def _times(self, many: int) -> Budget:
+        return Budget(epsilon=many * self.epsilon, delta=many * self.delta)
 
 
-def _removed_and_added(epsilon: Fraction, delta: Fraction, digits: int) -> Cost:
+def _removed_and_added(epsilon: Fraction, delta: Fraction, digits: int) -> Budget:
     """One record replaced is one removed and one added: (2 eps, (1 + e^eps) delta), the last rounded up."""
     exact.whole(digits, "digits", least=1)
     if delta == 0:
-        return Cost(epsilon=2 * epsilon, delta=delta)
+        return Budget(epsilon=2 * epsilon, delta=delta)
     places = digits + len(str(delta.denominator // delta.numerator))
     up = exact.round_up(lambda: (1 + exact.exp(epsilon)) * exact.ball(delta), places)
-    return Cost(epsilon=2 * epsilon, delta=up)
+    return Budget(epsilon=2 * epsilon, delta=up)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Standing:
     """The standing guarantee of a dataset: of everything together, and of the ordinary releases alone."""
 
-    whole: Cost
-    alone: Cost | None
+    whole: Budget
+    alone: Budget | None
     """What the ordinary releases are by themselves; None where there are none."""
     alone_neighbours: Neighbours
     has_adp: bool
@@ -152,18 +221,18 @@ class Standing:
 _CHANGED = {Neighbours.ADD_REMOVE: "added or removed", Neighbours.REPLACE: "replaced by any other"}
 
 
-def standing(charges: Iterable[Charge], digits: int = DIGITS, *, unit: Unit = Unit.PERSON) -> Standing:
+def standing(charges: Iterable[Cost], digits: int = DIGITS, *, unit: Unit = Unit.PERSON) -> Standing:
     """Convert every release into the account that carries the policy, then add.
 
     The ordinary releases are added a second time by themselves, under adding or removing one person, or
     under replacement if one of them is private in that sense only.
     """
     made = list(charges)
-    whole = sum((charge.under_policy(digits) for charge in made), NOTHING)
+    whole = sum((charge.under_policy(digits) for charge in made), NONE)
     ordinary = [charge for charge in made if charge.kind is not Kind.ADP]
     replace = any(charge.kind is Kind.DP_REPLACE for charge in ordinary)
     neighbours = Neighbours.REPLACE if replace else Neighbours.ADD_REMOVE
-    alone = sum((cost for charge in ordinary if (cost := charge.alone(neighbours, digits))), NOTHING)
+    alone = sum((cost for charge in ordinary if (cost := charge.alone(neighbours, digits))), NONE)
     if whole.delta >= 1 or alone.delta >= 1:
         raise PrivacyError(
             "The probabilities of failure add up to 1 or more, so nothing is promised.",

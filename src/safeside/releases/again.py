@@ -7,35 +7,19 @@ that asks the very same is more often a mistake, and is asked about before it is
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from safeside.errors import BadQuestion
 from safeside.ledger import Ledger, Reservation, Stage
-from safeside.ledger.rules import LOOKED_AT
-
-ASKS: Final = "asks"
-"""The part of a recorded question that stands for what is asked, apart from the time."""
 
 
 def asked_before(
     ledger: Ledger, dataset: str, request: str, question: Mapping[str, Any]
 ) -> Reservation | None:
-    """The last release, or else unfinished request, of these people that asked the same."""
+    """The last release, or else unfinished request, of these people that asked the same of the same time."""
     if ledger.reservation(request) is not None or question["supersedes"] is not None:
         return None
-    wanted = _asked(question)
-    same = [
-        one
-        for name in (dataset, *ledger.show(dataset).shares_with)
-        for one in ledger.reservations(name)
-        if one.stage is not Stage.WITHDRAWN and _asked(one.question) == wanted
-    ]
-    return max(same, key=lambda one: (one.stage is Stage.COMMITTED, one.number), default=None)
-
-
-def _asked(question: Mapping[str, Any]) -> tuple[object, object]:
-    """The time is compared as it is looked at, in UTC, however it was written."""
-    return question.get(ASKS), question.get(LOOKED_AT)
+    return ledger.asked(dataset, question)
 
 
 def sentence(earlier: Reservation) -> str:

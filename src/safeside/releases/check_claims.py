@@ -109,7 +109,7 @@ def _check_price(record: ReleaseRecord, asked: Conditions, caps: Budget) -> None
     _compare(given, Price.of(made), "what it says was charged ({}) is not what its mechanism costs")
     if (record.guarantee.unit is Unit.PERSON) != (not given.periods):
         raise bad("the days or weeks it was charged to are not those of its unit of privacy")
-    if not made.converted().fits(caps):
+    if not made.under_policy().fits(caps):
         raise bad("it cost more than its dataset's caps allow")
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from safeside.decisions.states import State
 from safeside.exact import show
-from safeside.ledger.money import Budget, Cost
+from safeside.privacy.account import Budget, Cost
 from safeside.releases import wording
 from safeside.releases.asking import Inquiry
 from safeside.releases.charts import FLOAT_ERROR

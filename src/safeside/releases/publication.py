@@ -36,11 +36,10 @@ from safeside.errors import (
     StoreUnavailable,
 )
 from safeside.ledger import Dataset, Ledger, Reservation, Stage, steps
-from safeside.ledger.money import Cost
-from safeside.ledger.rules import LOOKED_AT
-from safeside.ledger.status import TARGETS, WINDOW
+from safeside.ledger.account import ASKS, LOOKED_AT, TARGETS, WINDOW
 from safeside.mechanisms.counts import people_counts
 from safeside.noise.entropy import Entropy
+from safeside.privacy.account import Cost
 from safeside.progress import Progress, quiet
 from safeside.releases import again
 from safeside.releases.appearing import (
@@ -141,7 +140,7 @@ class Publication:
         """The question as the ledger keeps it."""
         return {
             "question": self.question.recorded(),
-            again.ASKS: self.question.identity(),
+            ASKS: self.question.identity(),
             TARGETS: list(self.inquiry.places.ids),
             WINDOW: " ".join(self.question.windows),
             "known_on": None if self.known_on is None else self.known_on.isoformat(),

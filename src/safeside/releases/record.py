@@ -15,8 +15,8 @@ import msgspec
 
 from safeside import __version__, records
 from safeside.ledger.account import NO_RELEASES, Releases
-from safeside.ledger.money import Budget, Cost, Kind
 from safeside.ledger.status import promise_of
+from safeside.privacy.account import Budget, Cost, Kind
 from safeside.privacy.guarantee import Neighbours, Unit
 from safeside.records import Part, PlainText, Record
 from safeside.releases import wording

@@ -18,12 +18,12 @@ import numpy as np
 from safeside.audit.cases_draws import adaptive
 from safeside.audit.published import WAYS, Way, borders, exactly, frozen, only_from_the_system
 from safeside.audit.publishing import replaced
-from safeside.ledger.money import Cost
 from safeside.mechanisms.ageo import AGeo
 from safeside.mechanisms.sageo import SAGeo
 from safeside.mechanisms.sparse import SparseQueries
 from safeside.noise import entropy
 from safeside.noise.entropy import simulated_entropy
+from safeside.privacy.account import Cost
 from safeside.releases import files, publication
 from safeside.releases.methods import Conditions, Drawn
 from safeside.releases.methods.counts import NoisyCounts

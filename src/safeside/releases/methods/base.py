@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 
 from safeside.decisions.states import State
 from safeside.exact import Ball
-from safeside.ledger.money import Cost
 from safeside.noise.entropy import Entropy
-from safeside.privacy.account import Kind
+from safeside.privacy.account import Cost, Kind
 from safeside.privacy.guarantee import Guarantee
 from safeside.privacy.policy import Policy
 from safeside.records import Part

@@ -12,11 +12,11 @@ import numpy as np
 from safeside import exact
 from safeside.decisions.states import State
 from safeside.errors import BadQuestion
-from safeside.ledger.money import Cost
 from safeside.mechanisms.sageo import SAGeo
 from safeside.mechanisms.sequences import Answer
 from safeside.mechanisms.sparse import NO_VALUE
 from safeside.noise.entropy import Entropy
+from safeside.privacy.account import Cost
 from safeside.releases.answers import Answers
 from safeside.releases.methods.base import Conditions, Drawn, Mechanism, Method, Positive, Whole
 from safeside.releases.methods.order import Order, by_chance, digest_of, read_order

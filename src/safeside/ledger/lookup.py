@@ -1,0 +1,250 @@
+"""What an account holds, and how it is looked up: in memory, or in what a checkpoint stands for.
+
+An account that began at a checkpoint has sums in memory, and finds everything that has a name (a request, a
+release, a file, a question) in the index, which proves what it says. Where a part of the index is missing or
+altered, or a question can only be answered by the whole list, `complete` folds the list from its beginning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from fractions import Fraction
+from typing import Any, Final, Protocol
+
+from safeside import records
+from safeside.errors import LedgerForked, LedgerMissing, LedgerTampered
+from safeside.ledger import events
+from safeside.ledger.account import Dataset, Group, Reservation, Stage, Tally, looks
+from safeside.ledger.events import Event, Head
+from safeside.ledger.index import Broken, Index
+from safeside.records import Part
+
+Row = tuple[int, str, str]
+_PART: Final = 5000
+
+
+class Source(Protocol):
+    """Where an account that began at a checkpoint finds what came before."""
+
+    def events(self, first: int, last: int = ..., /) -> list[Row]:
+        """Rows of events, in order."""
+
+    def node(self, name: str) -> str | None:
+        """A node of the index."""
+
+
+class Entry(Part, frozen=True, kw_only=True):
+    """A reservation as the index holds it: where its words stand, and what came of it since."""
+
+    number: int
+    digest: str
+    words: tuple[int, str]
+    stage: Stage
+    manifest: str | None = None
+    alarms: int | None = None
+    fingerprint: str | None = None
+    returned: str | None = None
+    recharged: bool = False
+    resumed: bool = False
+    stopped: bool = False
+
+
+@dataclass(kw_only=True)
+class Account:
+    """Everything that follows from the events read so far."""
+
+    source: Source | None = None
+    folding: bool = False
+    """Whether an event is being folded: then nothing may be replaced under it."""
+    base: Head = events.NOTHING
+    """The checkpoint it began at; where it is the beginning, everything is in memory."""
+    checkpoint: Head = events.NOTHING
+    """The last checkpoint of the chain."""
+    kept: Head = events.NOTHING
+    """The last checkpoint whose snapshot is in the database, as far as this account relies on it."""
+    ledger_id: str = ""
+    key: str = ""
+    """The digest of the key under which input files are fingerprinted."""
+    head: Head = events.NOTHING
+    time: datetime | None = None
+    digests: dict[int, str] = field(default_factory=dict)
+    datasets: dict[str, Dataset] = field(default_factory=dict)
+    groups: dict[str, Group] = field(default_factory=dict)
+    tallies: dict[str, Tally] = field(default_factory=dict)
+    stopped: dict[str, tuple[str, str, str]] = field(default_factory=dict)
+    """Requests that stopped at a limit: their dataset, and the time that stays closed."""
+    index: Index = field(default_factory=Index)
+    """What is looked up by a key: requests, releases, files, questions, documents, refusals."""
+    cached: dict[str, Reservation] = field(default_factory=dict)
+    """Reservations in memory; all of them where the account began at the beginning."""
+    paid: dict[str, str] = field(default_factory=dict)
+    """Under which request id the charge of an event stands, by its digest. This and what follows is complete
+    only where the account began at the beginning."""
+    ended: dict[str, Reservation] = field(default_factory=dict)
+    """Reservations that went back in full, by that digest: charged again if one turns out to be drawn."""
+    accounted: set[str] = field(default_factory=set)
+    """Digests of events of other branches whose words stand in a `found` event of this one."""
+
+    def holds(self, head: Head) -> bool:
+        """Whether this chain passes through that event, or has accounted for it since."""
+        if head.number == 0 or head.digest in self.accounted or self.passes(head):
+            return True
+        if self.base.number:
+            self.complete()
+        return head.digest in self.accounted
+
+    def passes(self, head: Head) -> bool:
+        """Whether that event is one of this chain's own: below the base, by its digests read backwards."""
+        if 0 < head.number <= self.base.number and head.number not in self.digests:
+            self._walk_back(head.number)
+        return self.digests.get(head.number) == head.digest
+
+    def _walk_back(self, number: int) -> None:
+        lowest = min(self.digests)
+        previous = self.digests[lowest]
+        for at, digest, body in reversed(self._source().events(number, lowest)):
+            try:
+                event = events.parse(body)
+            except ValueError:
+                raise tampered(at, "it cannot be read") from None
+            if digest != previous or event.digest != digest or event.number != at:
+                raise tampered(at, "it does not lead to the checkpoint after it")
+            self.digests[at], previous = digest, event.previous
+        if number not in self.digests:
+            raise tampered(number, "it is missing")
+
+    def complete(self) -> None:
+        """Know everything, not only what follows from a checkpoint."""
+        raise NotImplementedError
+
+    def _source(self) -> Source:
+        assert self.source is not None
+        return self.source
+
+    def node(self, name: str) -> str | None:
+        """A node of the index, from the transaction that is open now."""
+        return self._source().node(name)
+
+    def look(self, kind: str, name: str) -> Any:
+        """What the index holds under a name; None where it is certain that it holds nothing."""
+        try:
+            return self.index.get(f"{kind} {name}")
+        except Broken:
+            if self.folding:
+                raise
+            self.complete()
+            return self.index.get(f"{kind} {name}")
+
+    def reservation(self, request: str) -> Reservation | None:
+        """The reservation made for a request, at its present stage."""
+        if request not in self.cached and self.base.number:
+            entry = self.look("request", request)
+            if entry is not None and self.base.number:
+                self.cached[request] = self._load(request, records.convert(Entry, entry))
+        return self.cached.get(request)
+
+    def reservations(self) -> list[Reservation]:
+        """Every reservation, oldest first."""
+        self.complete()
+        return list(self.cached.values())
+
+    def _load(self, request: str, entry: Entry) -> Reservation:
+        """A reservation from the words of its event, which the index names by their digest."""
+        words = self._event(*entry.words)
+        at = self._event(entry.number, entry.digest)
+        paid = words.action.lost().action if isinstance(words.action, events.Found) else words.action
+        assert isinstance(paid, events.Charged)
+        return replace(
+            self.made(paid, at, request, words.head),
+            stage=entry.stage,
+            manifest=entry.manifest,
+            alarms=entry.alarms,
+            fingerprint=entry.fingerprint,
+            returned=None if entry.returned is None else Fraction(entry.returned),
+            recharged=entry.recharged,
+            resumed=entry.resumed,
+            stopped=entry.stopped,
+        )
+
+    def _event(self, number: int, digest: str) -> Event:
+        rows = self._source().events(number, number)
+        if not rows or rows[0][1] != digest or events.digest(rows[0][2]) != digest:
+            raise tampered(number, "it is not what was written")
+        return events.parse(rows[0][2])
+
+    def known(self, request: str, digest: str) -> Reservation:
+        """The reservation of that digest at its present stage."""
+        found = self.reservation(request)
+        if found is None or found.digest != digest:
+            raise LedgerForked(
+                f'The reservation for the request "{request}" is not in this ledger.',
+                "Nothing was published. The ledger was restored or replaced since: run "
+                "`safeside.recover_ledger(...)`, then run the same command again.",
+            )
+        return found
+
+    def dataset(self, name: str) -> Dataset:
+        """The dataset of that name, or the names there are."""
+        if name in self.datasets:
+            return self.datasets[name]
+        there = ", ".join(f'"{one}"' for one in sorted(self.datasets)) or "none"
+        near = [one for one in self.datasets if looks(one) == looks(name)]
+        hint = f'Did you mean "{near[0]}"? ' if near else ""
+        raise LedgerMissing(
+            f'The ledger has no dataset called "{name}".',
+            f"{hint}It has: {there}. A dataset is made with `ledger.create_dataset(...)`; publishing never "
+            "makes one.",
+        )
+
+    def group(self, dataset: str) -> Group:
+        """The account a dataset draws on."""
+        self.dataset(dataset)
+        return self.groups[dataset]
+
+    def made(self, action: events.Charged, event: Event, request: str, words: Head) -> Reservation:
+        return Reservation(
+            ledger_id=self.ledger_id,
+            request=request,
+            reference=action.reference,
+            dataset=action.dataset,
+            question=action.question,
+            cost=action.cost,
+            charged=action.charged,
+            number=event.number,
+            digest=event.digest,
+            time=event.time,
+            words=words,
+        )
+
+
+def in_parts(source: Source, last: int) -> Iterator[Row]:
+    """Every row up to a number, not all of them in memory at once."""
+    for first in range(1, last + 1, _PART):
+        yield from source.events(first, min(last, first + _PART - 1))
+
+
+def entry_of(one: Reservation) -> Entry:
+    return Entry(
+        number=one.number,
+        digest=one.digest,
+        words=(one.words.number, one.words.digest),
+        stage=one.stage,
+        manifest=one.manifest,
+        alarms=one.alarms,
+        fingerprint=one.fingerprint,
+        returned=None if one.returned is None else str(one.returned),
+        recharged=one.recharged,
+        resumed=one.resumed,
+        stopped=one.stopped,
+    )
+
+
+def tampered(number: int, why: str) -> LedgerTampered:
+    """The error for an event that cannot be true."""
+    return LedgerTampered(
+        f"The ledger was altered: event {number} cannot be trusted ({why}).",
+        "Publish nothing from it. Run `safeside.recover_ledger(...)`, which keeps this database aside and "
+        "makes the ledger anew from its witness.",
+    )
