@@ -29,7 +29,7 @@ def test_bad_input_publishes_nothing_and_is_free_to_repair(world: World, fault: 
         nothing_published(world)
         assert remaining(world) == CAP, "bad input costs nothing"
         with open_ledger(world.home / "ledger.db") as ledger:
-            assert ledger.history()[-1].what.kind == "refuse"
+            assert ledger.history()[-1].action.kind == "refuse"
             assert ledger.reservations("city") == ()
             ledger.verify()
         with pytest.raises((BadFile, BadQuestion), match="nothing was spent"):

@@ -106,7 +106,7 @@ def test_what_stops_at_a_limit_stays_charged_and_its_time_closed(limited: World)
     nothing_published(limited)
     with opened(limited) as ledger:
         assert ledger.remaining("three").epsilon == CAP - 1
-        assert ledger.history()[-1].what.kind == "stop"
+        assert ledger.history()[-1].action.kind == "stop"
         ledger.verify()
     others: list[dict[str, Any]] = [
         {"when": DAY},
