@@ -117,3 +117,31 @@ def test_a_json_schema_says_what_is_written() -> None:
     assert schema["required"] == ["schema", "name", "price", "note"]
     assert schema["additionalProperties"] is False
     assert schema["$defs"]["Price"]["properties"]["epsilon"]["type"] == "string"
+
+
+class Choice(Part, frozen=True, kw_only=True):
+    word: str = "usual words"
+    share: Fraction = Fraction(1, 2)
+    kinds: tuple[str, ...] = ("one",)
+
+
+class Chosen(Record, frozen=True, kw_only=True):
+    kind: ClassVar[str] = "chosen"
+    choice: Choice = Choice()
+
+
+def test_what_equals_its_default_is_not_written_however_it_was_made() -> None:
+    made = Chosen(choice=Choice(word="usual " + "words".strip(), share=Fraction(2, 4), kinds=("one",)))
+    assert records.encode(made) == b'{"schema":"safeside-chosen/1"}'
+
+
+def test_a_default_that_is_written_out_is_another_spelling_and_refused() -> None:
+    with pytest.raises(ValueError, match="a field at its default is written out"):
+        records.decode(Chosen, b'{"choice":{"share":"1/2"},"schema":"safeside-chosen/1"}')
+
+
+@pytest.mark.parametrize("text", ["1e999999999", "1/0", "2/4", "0.5", " 1", "+1", "1_0", "1" * 5000])
+def test_a_fraction_is_looked_at_before_it_is_computed(text: str) -> None:
+    data = records.canonical({"name": "a", "price": {"epsilon": text}, "schema": "safeside-sample/1"})
+    with pytest.raises(ValueError, match="lowest terms"):
+        records.decode(Before, data)

@@ -42,6 +42,9 @@ def check(name: str, value: Any) -> None:
 
 def test_real_files_follow_the_schemas_that_are_printed(world: World) -> None:
     world.publish("counts")
+    record = json.loads((world.out / "release.json").read_bytes())
+    check("release", record)
+    check("question", {"schema": "safeside-question/1", **record["question"]})
     envelope = json.loads((world.out / "signature.json").read_bytes())
     check("signature", json.loads(base64.b64decode(envelope["payload"])))
     with open_ledger(world.home / "ledger.db") as ledger:

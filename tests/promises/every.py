@@ -72,7 +72,7 @@ CHECKED: Final[dict[str, tuple[str, ...]]] = {
     "It is printed with every release, with the numbers": (
         "tests/releases/test_claims.py::test_every_kind_of_release_that_is_really_published_verifies",
     ),
-    "the rule in sentences with every declared exclusion": _SAID,
+    "what was counted, in sentences, with every declared exclusion": _SAID,
     "size and SHA-256 of every other file": _VERIFIED,
     "tests kill, interrupt and end a process at every one": _KILLED,
     "its time closed to every other question": (
@@ -86,7 +86,7 @@ CHECKED: Final[dict[str, tuple[str, ...]]] = {
     ),
     "checks, for every mechanism": _VERIFIED,
     "the digest of every file, and the schema": _VERIFIED,
-    "that every bound is possible and every state follows": _VERIFIED,
+    "that every bound is possible and every state is the one": _VERIFIED,
     "marked as a simulation in every file": _MARKED,
     "marks in every file; the moment it speaks from": _MARKED,
     "simulations are marked in every file": _MARKED,

@@ -13,6 +13,8 @@ from safeside.errors import BadQuestion
 from safeside.records import Record
 
 _RECORDS: Final = {
+    "question": "safeside.releases.question:Question",
+    "release": "safeside.releases.record:ReleaseRecord",
     "settings": "safeside.cli.config:Config",
     "signature": "safeside.releases.signature:Signature",
     "withdrawn": "safeside.releases.withdraw:Withdrawn",

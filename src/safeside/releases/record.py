@@ -54,7 +54,7 @@ class Amount(Part, frozen=True, kw_only=True):
     """An epsilon and a delta."""
 
     epsilon: Fraction
-    delta: Fraction = Fraction(0)
+    delta: Fraction
 
 
 class Earlier(Part, frozen=True, kw_only=True):
@@ -71,7 +71,7 @@ class Promised(Part, frozen=True, kw_only=True):
     unit: Unit
     neighbours: Neighbours
     epsilon: Fraction
-    delta: Fraction = Fraction(0)
+    delta: Fraction
     sentence: PlainText
     caps: Amount | None = None
     promise: tuple[PlainText, ...]
@@ -106,7 +106,7 @@ class Price(Part, frozen=True, kw_only=True):
 
     kind: Kind
     epsilon: Fraction
-    delta: Fraction = Fraction(0)
+    delta: Fraction
     each: Fraction | None = None
     """The price of one alarm, where unused ones come back."""
     periods: tuple[PlainText, ...] = ()

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class NoisyCounts(Method, frozen=True, kw_only=True, tag="counts"):
     """Each count with noise that only goes up; with a delta, noise of limited size."""
 
-    delta: Fraction = Fraction(0)
+    delta: Fraction
 
     ordinary = True
     counts = True

@@ -1,0 +1,237 @@
+"""One question: made in one place, the same in the ledger, in release.json and for whoever verifies."""
+
+from __future__ import annotations
+
+import inspect
+from datetime import UTC, date, datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.faults.publishing import World
+from tests.messages.saying import says
+from tests.releases.making import DAY, INSTANT, KINDS, asked, counts, over_a_day, places, terms
+from tests.releases.worlds import remaining, world
+
+from safeside import records
+from safeside.errors import BadQuestion, SafesideError
+from safeside.ledger import open_ledger
+from safeside.releases import methods
+from safeside.releases.asking import ARGUMENTS, Inquiry, ask
+from safeside.releases.methods import METHODS
+from safeside.releases.publish import Account, prepare, publish, quote
+from safeside.releases.question import Question
+from safeside.visits import StayRule, VisitFormat
+
+__all__ = ["world"]
+
+TOKYO = timezone(timedelta(hours=9))
+
+
+@given(terms())
+@settings(max_examples=60)
+def test_every_question_is_read_back_as_it_was_written(terms: dict[str, Any]) -> None:
+    question = asked(6, terms, DAY if over_a_day(terms) else INSTANT).question
+    again = records.decode(Question, records.encode(question))
+    assert again == question
+    assert records.encode(again) == records.encode(question)
+    again.check()
+
+
+@given(terms(), counts, st.integers(0, 2**32))
+@settings(max_examples=60)
+def test_what_a_method_says_of_a_draw_follows_for_whoever_has_only_the_answers(
+    terms: dict[str, Any], counts: list[int], seed: int
+) -> None:
+    from safeside.noise.entropy import simulated_entropy
+
+    inquiry = asked(len(counts), terms, DAY if over_a_day(terms) else INSTANT)
+    conditions, method = inquiry.conditions, inquiry.question.method
+    conditions = inquiry.question.conditions(
+        inquiry.places.ids, method.settled(conditions, simulated_entropy(seed))
+    )
+    drawn = method.draw(conditions, np.array(counts, dtype=np.int64), simulated_entropy(seed))
+    answers = method.states(conditions, drawn)
+    assert method.follows(conditions, answers, drawn.outcome).all()
+    assert method.why_impossible(conditions, answers) is None
+    assert {one.name for one in method.possible} >= set(answers.names())
+
+
+def test_the_ledger_and_release_json_hold_the_very_question_that_was_asked(world: World) -> None:
+    release = world.publish("sparse")
+    with open_ledger(world.home / "ledger.db") as ledger:
+        (paid,) = ledger.reservations("city")
+        recorded = ledger.question(paid)
+    assert records.upgraded(Question, recorded["question"]) == release.record.question
+    assert recorded["targets"] == list(release.answers.places)
+    known_on = datetime(2021, 6, 10, tzinfo=UTC)
+    given = {"max_alarms": 60, "order": "random", "at_most": 2, "epsilon": 1}
+    inquiry = ask(places=world.home / "places.csv", when="2021-06-03T00:00:00+00:00/P1D", **given)
+    assert inquiry.question == release.record.question
+    assert known_on
+
+
+def test_a_question_of_another_ledger_entry_is_found(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    from safeside.errors import BadRelease
+    from safeside.releases.verify import verify
+
+    world.publish("counts")
+    with open_ledger(world.home / "ledger.db") as ledger:
+        (paid,) = ledger.reservations("city")
+        known = ledger.question(paid)
+        known["question"] = {**known["question"], "at_most": 3}
+        monkeypatch.setattr(ledger, "question", lambda _: known)
+        with pytest.raises(BadRelease, match="has recorded another question"):
+            verify(world.out, world.home / "key.pub", ledger=ledger)
+
+
+def test_how_the_visits_are_read_is_part_of_the_question() -> None:
+    stays = StayRule(minutes=10, longest_gap="30min")
+    form = VisitFormat(
+        columns={"person": "who"}, radius=50.0, stay_rule=stays, separator="\t", trust_ids=True
+    )
+    inquiry = ask(
+        places=places(), when=INSTANT, at_most=2, epsilon=1, visit_format=form, exclude_unknown_places=True
+    )
+    assert inquiry.question.reading == {
+        "columns": '{"person":"who"}',
+        "radius": "50.0",
+        "stay_rule": '{"longest_gap":"0:30:00","metres":"200.0","minutes":"10"}',
+        "separator": "\\x09",
+        "trust_ids": "true",
+        "exclude_unknown_places": "true",
+    }
+    assert asked(6, {"at_most": 2, "epsilon": 1}).question.reading == {}
+
+
+@pytest.mark.parametrize(
+    ("when", "text"),
+    [
+        (datetime(2021, 6, 3, 18, tzinfo=TOKYO), INSTANT),
+        (datetime(2021, 6, 3, 18), INSTANT),
+        (date(2021, 6, 3), DAY),
+        ("2021-06-03", DAY),
+        ((date(2021, 6, 3), date(2021, 6, 4)), DAY),
+        ((date(2021, 6, 3), timedelta(days=1)), DAY),
+        ((datetime(2021, 6, 3, tzinfo=TOKYO), timedelta(days=1)), DAY),
+        ((datetime(2021, 6, 3, tzinfo=TOKYO), "2021-06-04"), DAY),
+        (
+            (datetime(2021, 6, 3, 1), timedelta(hours=2, minutes=5)),
+            "2021-06-03T01:00:00+09:00/2021-06-03T03:05:00+09:00",
+        ),
+    ],
+)
+def test_times_may_be_pythons_own(when: Any, text: str) -> None:
+    given = {"at_most": 2, "epsilon": 1, "max_alarms": 1, "timezone": "Asia/Tokyo"}
+    assert ask(places=places(), when=when, **given).question.windows == (text,)
+
+
+def test_more_than_one_window_or_measure_is_not_answered_yet() -> None:
+    question = asked(6, {"at_most": 2, "epsilon": 1}).question
+    for more in ({"windows": (INSTANT, DAY)}, {"measures": ("visited", "stayed")}):
+        with pytest.raises(SafesideError) as caught:
+            msgspec.structs.replace(question, **more).check()
+        says(caught, "several windows or measures cannot be answered yet", "one instant or interval")
+    assert len(msgspec.structs.replace(question, windows=(INSTANT, DAY)).conditions(["a", "b"]).targets) == 4
+    with pytest.raises(SafesideError) as caught:
+        msgspec.structs.replace(question, windows=("2021-06-03T18:00+09:00",)).check()
+    says(caught, "window is not written as it is asked about", "safeside.ask")
+
+
+def test_a_method_is_asked_for_by_its_name_or_by_an_argument_of_its_own() -> None:
+    common = {"places": places(), "when": DAY, "at_most": 2, "epsilon": 1}
+    assert ask(**common, method="sparse", max_alarms=1).question == ask(**common, max_alarms=1).question
+    with pytest.raises(SafesideError) as caught:
+        ask(**common, method="guess")
+    says(caught, 'There is no method "guess"', "one of counts, sparse, decision")
+    with pytest.raises(SafesideError) as caught:
+        ask(**common, method="counts", max_alarms=1)
+    says(caught, '`max_alarms=` and `order=` belong to the method "sparse"', "Leave one of the two out")
+    every = set(inspect.signature(ask).parameters)
+    assert {one for kind in METHODS.values() for one in kind.own_arguments} < every == ARGUMENTS
+
+
+def test_what_would_be_ignored_is_refused(world: World) -> None:
+    with pytest.raises(SafesideError) as caught:
+        ask(
+            places=places(), when=INSTANT, at_most=2, epsilon=1, visit_format=VisitFormat(), columns="time=at"
+        )
+    says(caught, "a part of it beside it, which would be ignored", "`columns=`.+or give them alone")
+    account = account_of(world)
+    for more, what in [({"at_most": 3}, "`at_most=`"), ({"out": "elsewhere"}, "`out=`")]:
+        with pytest.raises(SafesideError) as caught:
+            publish(world.home / "visits.parquet", inquiry_of(world), account, **more)
+        says(
+            caught, f"{what} was given beside a whole (question|account), and would be ignored", "Put it into"
+        )
+    with pytest.raises(TypeError, match="unexpected keyword argument 'att_most'"):
+        world.publish("counts", att_most=3)
+    assert remaining(world) == 3
+
+
+def inquiry_of(world: World) -> Inquiry:
+    return ask(
+        places=pl.read_csv(world.home / "places.csv"), when="2021-06-03T12:00:00+00:00", at_most=2, epsilon=1
+    )
+
+
+def account_of(world: World) -> Account:
+    return Account(ledger=world.home / "ledger.db", dataset="city", out=world.out, key=world.home / "key")
+
+
+def test_a_question_and_an_account_publish_what_their_arguments_publish(world: World) -> None:
+    first = publish(world.home / "visits.parquet", inquiry_of(world), account_of(world))
+    assert world.publish("counts").digest == first.digest, "the same request"
+    assert remaining(world) == 2
+
+
+def test_a_quote_is_the_preview_and_reads_and_spends_nothing(world: World) -> None:
+    said = quote(inquiry_of(world), account_of(world))
+    assert said.price.startswith("epsilon 1, charged before")
+    assert remaining(world) == 3
+    with prepare(Path("nowhere"), inquiry_of(world), account_of(world)) as publication:
+        assert publication.preview(datetime.now(UTC)).request == said.request
+    assert not world.out.exists()
+
+
+def test_a_limit_that_the_dataset_does_not_have_is_refused_of_a_whole_question_too(world: World) -> None:
+    inquiry = ask(
+        places=world.home / "places.csv",
+        when="2021-06-03",
+        timezone="UTC",
+        at_most=2,
+        epsilon=1,
+        max_places_per_person=3,
+    )
+    with pytest.raises(BadQuestion, match="`max_places_per_person=` is 3, and the dataset"):
+        publish(world.home / "visits.parquet", inquiry, account_of(world))
+
+
+def test_no_module_but_the_methods_tells_methods_apart_by_name() -> None:
+    """The command line, the writer and the verifier know a method by what it can do."""
+    import ast
+
+    here = Path(methods.__file__).parents[2]
+    named = {*METHODS, "ageo", "sageo", "padded"} - {"counts"}
+    for path in here.rglob("*.py"):
+        if "methods" in path.parts or path.parts[len(here.parts)] not in ("releases", "cli"):
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Compare | ast.Match):
+                texts = {one.value for one in ast.walk(node) if isinstance(one, ast.Constant)}
+                assert not texts & named, f"{path}:{node.lineno if hasattr(node, 'lineno') else ''}"
+
+
+def test_every_kind_of_question_has_a_method_of_the_registry() -> None:
+    found = {
+        type(asked(6, {"epsilon": 1, **one}, DAY).question.method)
+        for one in KINDS.values()
+        if "max_places_per_person" in one or "max_alarms" in one
+    }
+    found |= {type(asked(6, {"epsilon": 1, **one}).question.method) for one in KINDS.values()}
+    assert found == set(METHODS.values())
