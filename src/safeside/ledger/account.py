@@ -41,7 +41,14 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Dataset:
-    """A dataset as it was created. The caps never change."""
+    """A dataset as it was created. The caps never change.
+
+    Example
+        >>> from safeside import create_ledger
+        >>> with create_ledger("ledger.db") as ledger:
+        ...     print(ledger.create_dataset("city", "person", epsilon=2).name)
+        city
+    """
 
     name: str
     caps: Caps

@@ -46,7 +46,16 @@ def create_ledger(
 
 
 def open_ledger(url: str | Path, *, checkpoint_every: int = EVERY) -> Ledger:
-    """Open a ledger that exists. It has a checkpoint after every so many events, from which it is read."""
+    """Open a ledger that exists. It has a checkpoint after every so many events, from which it is read.
+
+    Example
+        >>> from safeside import create_ledger, open_ledger
+        >>> with create_ledger("ledger.db") as ledger:
+        ...     made = ledger.create_dataset("city", "person", epsilon=2)
+        >>> with open_ledger("ledger.db") as ledger:
+        ...     print(ledger.remaining("city").epsilon)
+        2
+    """
     store = _store(url)
     try:
         return Ledger(store, checkpoint_every=checkpoint_every)

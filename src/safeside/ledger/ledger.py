@@ -31,7 +31,15 @@ _REFERENCE_BYTES: Final = 16
 
 
 class Ledger(Reader):
-    """An open ledger. Safe to use from many threads and processes at once; close it, or use `with`."""
+    """An open ledger. Safe to use from many threads and processes at once; close it, or use `with`.
+
+    Example
+        >>> from safeside import create_ledger
+        >>> with create_ledger("ledger.db") as ledger:
+        ...     made = ledger.create_dataset("city", "person", epsilon=2)
+        ...     print(ledger.remaining("city").epsilon, len(ledger.history()))
+        2 2
+    """
 
     @classmethod
     def create(cls, store: Store, software: str, now: datetime) -> Ledger:

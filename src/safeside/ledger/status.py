@@ -58,7 +58,15 @@ class Leak:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Status:
-    """A dataset's account, for people to read."""
+    """A dataset's account, for people to read.
+
+    Example
+        >>> from safeside import create_ledger
+        >>> with create_ledger("ledger.db") as ledger:
+        ...     made = ledger.create_dataset("city", "person", epsilon=2)
+        ...     print(ledger.show("city").releases)
+        0
+    """
 
     dataset: Dataset
     shares_with: tuple[str, ...]

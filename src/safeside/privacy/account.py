@@ -45,7 +45,15 @@ ALL_TIME: Final = ""
 
 
 class Budget(Part, frozen=True, kw_only=True):
-    """An epsilon and a delta that are spent together, in one currency."""
+    """An epsilon and a delta that are spent together, in one currency.
+
+    Example
+        >>> from fractions import Fraction
+        >>> from safeside import Budget
+        >>> half = Budget(epsilon=Fraction(1, 2))
+        >>> print((half + half).epsilon, half.fits(Budget(epsilon=Fraction(1))))
+        1 True
+    """
 
     epsilon: Fraction = ZERO
     delta: Fraction = ZERO

@@ -32,7 +32,14 @@ When = Moment | tuple[Moment, Moment | timedelta]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Inquiry:
-    """A question, and the public list that it is asked about: what `publish` takes."""
+    """A question, and the public list that it is asked about: what `publish` takes.
+
+    Example
+        >>> from safeside import ask
+        >>> inquiry = ask(places=["bar", "museum"], when="2024-03-03T18:00Z", at_most=2, epsilon=1)
+        >>> print(inquiry.question.at_most, len(inquiry.places))
+        2 2
+    """
 
     question: Question
     places: Places
@@ -80,6 +87,13 @@ def ask(
 
     `visit_format` declares everything about the visits at once, instead of the separate arguments. Limits
     that are not named are those that the `dataset` was made with.
+
+    Example
+        >>> from safeside import ask
+        >>> inquiry = ask(places=["bar", "museum"], when="2024-03-03", timezone="Asia/Tokyo",
+        ...               at_most=2, epsilon=1, max_alarms=1)
+        >>> inquiry.question.windows
+        ('2024-03-03T00:00:00+09:00/2024-03-04T00:00:00+09:00',)
     """
     given = dict(locals())
     form = _format(visit_format, columns, time_format, timezone, hold, radius)

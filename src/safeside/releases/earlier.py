@@ -35,6 +35,12 @@ def create_ledger(url: str | Path, *, key: str | Path = KEY, now: datetime | Non
 
     It is refused where a witness, the memory of the signing key or a release that it signed shows that there
     was a ledger before: a budget must not come back because a file was deleted.
+
+    Example
+        >>> from safeside import create_ledger
+        >>> with create_ledger("ledger.db") as ledger:
+        ...     print([dataset.name for dataset in ledger.datasets()])
+        []
     """
     beside = Path(str(url).removeprefix("sqlite:///")).expanduser().parent
     return ledgers.create_ledger(
@@ -57,6 +63,14 @@ def recover_ledger(
 
     `releases` are directories of releases it may have forgotten; each is verified first, with the public
     `key` (the keyring of the signing key, if left out). `witnesses` are those of other machines.
+
+    Example
+        >>> from safeside import create_ledger, recover_ledger
+        >>> with create_ledger("ledger.db") as ledger:
+        ...     made = ledger.create_dataset("city", "person", epsilon=2)
+        >>> recovery, rebuilt = recover_ledger("ledger.db")
+        >>> print(recovery.restored, rebuilt)  # nothing was missing
+        0 None
     """
     ring = keyring_path(Path(KEY)) if key is None else key
     # A price is believed only where signature, files and claims hold.

@@ -49,7 +49,13 @@ SUPERSEDE_WARNING: Final = (
 
 @dataclass(frozen=True, kw_only=True)
 class Account:
-    """Where a release is paid for, signed and put, and what it says beside its answers."""
+    """Where a release is paid for, signed and put, and what it says beside its answers.
+
+    Example
+        >>> from safeside import Account
+        >>> Account(dataset="city", ledger="ledger.db", out="release").key
+        'safeside.key'
+    """
 
     ledger: str | Path | Ledger
     dataset: str
@@ -173,6 +179,26 @@ def publish(
     `covers`; `allow_nobody` that there may have been nobody anywhere. What is left out because its place is
     not listed is shown to `confirm`. docs/releases.md has the order of the steps; docs/promise.md what is
     promised.
+
+    Example
+        >>> import polars as pl
+        >>> from safeside import Account, ask, create_key, create_ledger, publish
+        >>> visits = pl.DataFrame({
+        ...     "person": ["ana", "ben", "chi"],
+        ...     "place": ["museum", "museum", "bar"],
+        ...     "start": ["2024-03-03T17:00Z"] * 3,
+        ...     "end": ["2024-03-03T19:00Z"] * 3,
+        ... })
+        >>> with create_ledger("ledger.db") as ledger:
+        ...     made = ledger.create_dataset("city", "person", epsilon=2)
+        >>> key = create_key("safeside.key")
+        >>> account = Account(dataset="city", ledger="ledger.db", key="safeside.key", out="release")
+        >>> inquiry = ask(places=["bar", "museum"], when="2024-03-03T18:00Z", at_most=2, epsilon=1)
+        >>> release = publish(visits, inquiry, account, covers="2024-03-03T00Z/P1D")
+        >>> print(release.summary())
+        Sunday 3 March 2024, 18:00 (UTC).
+        At most 2 known infected visitors: ... of 2 places.
+        Cannot say: ...
     """
     with prepare(
         visits,
@@ -194,7 +220,18 @@ def quote(
     now: datetime | None = None,
     **given: Any,
 ) -> Preview:
-    """What a release would promise, show and cost; no visits are read, and nothing is spent."""
+    """What a release would promise, show and cost; no visits are read, and nothing is spent.
+
+    Example
+        >>> from safeside import Account, ask, create_key, create_ledger, quote
+        >>> with create_ledger("ledger.db") as ledger:
+        ...     made = ledger.create_dataset("city", "person", epsilon=2)
+        >>> key = create_key("safeside.key")
+        >>> account = Account(dataset="city", ledger="ledger.db", key="safeside.key", out="release")
+        >>> inquiry = ask(places=["bar", "museum"], when="2024-03-03T18:00Z", at_most=2, epsilon=1)
+        >>> print(quote(inquiry, account).question)
+        At most 2 known infected visitors? At each of 2 places, Sunday 3 March 2024, 18:00 (UTC).
+    """
     with prepare(None, question, account, **given) as publication:
         return publication.preview(now or datetime.now(UTC))
 

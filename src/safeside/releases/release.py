@@ -21,7 +21,14 @@ from safeside.releases.record import ReleaseRecord
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Release:
-    """What was published, and where. Read it with `safeside.load_release`; trust it after `verify`."""
+    """What was published, and where. Read it with `safeside.load_release`; trust it after `verify`.
+
+    Example
+        >>> from safeside import simulate
+        >>> made = simulate({"library": 7, "museum": 0}, out="release", at_most=2, epsilon=1, seed=1)
+        >>> print(made.simulated, made.answers.places[0])
+        True library
+    """
 
     directory: Path
     record: ReleaseRecord

@@ -37,7 +37,13 @@ Ask = Callable[[], str | None]
 
 @dataclass(frozen=True, kw_only=True)
 class PublicKey:
-    """What readers hold: checks signatures, and has a short name of its own."""
+    """What readers hold: checks signatures, and has a short name of its own.
+
+    Example
+        >>> from safeside import create_key
+        >>> create_key("safeside.key").pem.splitlines()[0]
+        b'-----BEGIN PUBLIC KEY-----'
+    """
 
     raw: bytes
 
@@ -64,7 +70,15 @@ class PublicKey:
 
 @dataclass(frozen=True, kw_only=True)
 class PrivateKey:
-    """What the publisher holds. The bytes never appear in a representation or an error."""
+    """What the publisher holds. The bytes never appear in a representation or an error.
+
+    Example
+        >>> from safeside import create_key
+        >>> from safeside.releases.signing import load_private
+        >>> public = create_key("safeside.key")
+        >>> load_private("safeside.key").public == public
+        True
+    """
 
     _key: Ed25519PrivateKey
 
@@ -106,7 +120,15 @@ def keyring_path(path: Path) -> Path:
 
 
 def create_key(path: Path | str, *, passphrase: str | None = None, now: datetime | None = None) -> PublicKey:
-    """Make a key pair, under a passphrase if one is given; a key that exists is never overwritten."""
+    """Make a key pair, under a passphrase if one is given; a key that exists is never overwritten.
+
+    Example
+        >>> from pathlib import Path
+        >>> from safeside import create_key
+        >>> public = create_key("safeside.key")
+        >>> print(len(public.id), Path("safeside.key.pub").exists())
+        16 True
+    """
     path = Path(path)
     if path.exists():
         raise CannotWrite(
@@ -122,7 +144,14 @@ def create_key(path: Path | str, *, passphrase: str | None = None, now: datetime
 
 
 def rotate_key(path: Path | str, *, ask: Ask | None = None, now: datetime | None = None) -> PublicKey:
-    """Replace the private key, under the same passphrase; the keyring keeps every public key."""
+    """Replace the private key, under the same passphrase; the keyring keeps every public key.
+
+    Example
+        >>> from safeside import create_key, rotate_key
+        >>> old = create_key("safeside.key")
+        >>> rotate_key("safeside.key").id == old.id
+        False
+    """
     path = Path(path)
     _, passphrase = _unlocked(path, ask)
     key = PrivateKey(_key=Ed25519PrivateKey.generate())

@@ -48,6 +48,14 @@ def simulate(
     """Answer a question about given counts; `seed` repeats a simulation exactly.
 
     The question is given as for `publish`: `simulate(counts, at_most=2, epsilon=1, out="trial")`.
+
+    Example
+        >>> from safeside import simulate
+        >>> made = simulate({"library": 7, "museum": 0}, out="release", at_most=2, epsilon=1, seed=1)
+        >>> print(made.summary())
+        Simulation. Saturday 1 January 2000, 18:00 (UTC).
+        At most 2 known infected visitors: 1 of 2 places.
+        Cannot say: 1 place.
     """
     given = dict(counts) if isinstance(counts, Mapping) else _read(Path(counts))
     inquiry = ask(places=places if places is not None else sorted(given), when=when, **asked)

@@ -27,6 +27,24 @@ def verify(
     """The release, if all of it is true; otherwise BadSignature or BadRelease says what is not.
 
     Whoever has the ledger can have it checked too that it paid for this release what the release says.
+
+    Example
+        >>> import polars as pl
+        >>> from safeside import Account, ask, create_key, create_ledger, publish, verify
+        >>> visits = pl.DataFrame({
+        ...     "person": ["ana", "ben", "chi"],
+        ...     "place": ["museum", "museum", "bar"],
+        ...     "start": ["2024-03-03T17:00Z"] * 3,
+        ...     "end": ["2024-03-03T19:00Z"] * 3,
+        ... })
+        >>> with create_ledger("ledger.db") as ledger:
+        ...     made = ledger.create_dataset("city", "person", epsilon=2)
+        >>> key = create_key("safeside.key")
+        >>> account = Account(dataset="city", ledger="ledger.db", key="safeside.key", out="release")
+        >>> inquiry = ask(places=["bar", "museum"], when="2024-03-03T18:00Z", at_most=2, epsilon=1)
+        >>> release = publish(visits, inquiry, account, covers="2024-03-03T00Z/P1D")
+        >>> verify("release", key="safeside.key.pub").id == release.id
+        True
     """
     keys = load_public(key) if isinstance(key, Path | str) else tuple(key)
     release = load(directory)
