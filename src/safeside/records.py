@@ -9,10 +9,11 @@ The bytes are canonical JSON (RFC 8785), so that one content has one digest in a
 from __future__ import annotations
 
 import hashlib
+import importlib
 import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from typing import Annotated, Any, ClassVar, Final, TypeVar
 
 import msgspec
@@ -143,9 +144,16 @@ def schema_name(kind: type[Record]) -> str:
 
 def json_schema(kind: type[Record]) -> dict[str, Any]:
     """The JSON Schema (2020-12) of a record as it is written today."""
-    (inner,), parts = msgspec.json.schema_components(
-        [kind], schema_hook=_described, ref_template="#/$defs/{name}"
-    )
+    generator: Any = importlib.import_module("msgspec._json_schema")
+    usual = generator.to_builtins
+    # It writes defaults by this function, which knows no fractions.
+    generator.to_builtins = partial(msgspec.to_builtins, enc_hook=_written)
+    try:
+        (inner,), parts = msgspec.json.schema_components(
+            [kind], schema_hook=_described, ref_template="#/$defs/{name}"
+        )
+    finally:
+        generator.to_builtins = usual
     whole = dict(parts.pop(kind.__name__)) if "$ref" in inner else dict(inner)
     whole["properties"] = {SCHEMA: {"const": schema_name(kind)}, **whole["properties"]}
     whole["required"] = [SCHEMA, *whole.get("required", [])]

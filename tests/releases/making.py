@@ -16,7 +16,7 @@ from safeside import records
 from safeside.ledger import Budget
 from safeside.releases.asking import Inquiry, ask
 from safeside.releases.files import compose
-from safeside.releases.record import Paid, Price, Promised, ReleaseRecord, described, written
+from safeside.releases.record import Paid, Promised, ReleaseRecord, described, written
 from safeside.releases.release import Release, load
 from safeside.releases.signature import sign
 from safeside.releases.signing import PrivateKey
@@ -141,7 +141,7 @@ def signed(
         mechanism=method.stated(conditions),
         outcome=dict(drawn.outcome),
         guarantee=Promised.of(conditions, caps=CAPS),
-        ledger=Paid(**LEDGER, cost=Price.of(method.cost(conditions, ()))),
+        ledger=Paid(**LEDGER, cost=method.cost(conditions, ())),
     )
     files = compose(record, method.states(conditions, drawn), conditions, inquiry.places)
     out.mkdir()

@@ -248,7 +248,7 @@ def test_release_json_is_plain_json_that_anybody_can_read(world: World) -> None:
     record = json.loads((world.out / "release.json").read_text())
     assert record["schema"] == "safeside-release/1"
     assert "simulated" not in record, "a field at its default is not written"
-    assert record["guarantee"]["caps"] == {"epsilon": "3", "delta": "0"}
+    assert record["guarantee"]["caps"] == {"epsilon": "3"}
 
 
 @pytest.mark.parametrize("out", [".", "to a directory", "to nothing", "a/../b", "ünïcode ☃ 'quoted'"])

@@ -24,7 +24,7 @@ from safeside.records import Part, canonical
 from safeside.releases.manifest import bad
 from safeside.releases.methods import Conditions
 from safeside.releases.question import common_threshold
-from safeside.releases.record import Price, Promised, ReleaseRecord, written
+from safeside.releases.record import Promised, ReleaseRecord, written
 from safeside.releases.release import Release
 
 _KNOWN: Final[Mapping[str, str]] = {
@@ -48,10 +48,9 @@ def check_claims(release: Release) -> None:
     _compare(record.mechanism, mechanism, "its mechanism ({}) is not what its question and its epsilon need")
     if record.guarantee.caps is None or record.ledger is None:
         raise bad("it names no ledger, or not its dataset's caps")
-    caps = Budget(epsilon=record.guarantee.caps.epsilon, delta=record.guarantee.caps.delta)
+    caps, unit = record.guarantee.caps, record.guarantee.unit
     try:
-        unit, earlier = record.guarantee.unit, _earlier(record)
-        promised = Promised.of(asked, unit=unit, caps=caps, earlier=earlier)
+        promised = Promised.of(asked, unit=unit, caps=caps, earlier=_earlier(record))
     except (SafesideError, ValueError):
         raise bad("its unit of privacy, or its dataset's caps, are none") from None
     skipped = frozenset() if record.same_words else _WORDS
@@ -102,11 +101,8 @@ def _check_price(record: ReleaseRecord, asked: Conditions, caps: Budget) -> None
     """What was reserved is the price of the whole, within the caps, whatever came back later (section 4)."""
     assert record.ledger is not None
     given = record.ledger.cost
-    try:
-        made = record.question.method.cost(asked, given.periods)
-    except SafesideError:
-        raise bad("its price is none") from None
-    _compare(given, Price.of(made), "what it says was charged ({}) is not what its mechanism costs")
+    made = record.question.method.cost(asked, given.periods)
+    _compare(given, made, "what it says was charged ({}) is not what its mechanism costs")
     if (record.guarantee.unit is Unit.PERSON) != (not given.periods):
         raise bad("the days or weeks it was charged to are not those of its unit of privacy")
     if not made.under_policy().fits(caps):

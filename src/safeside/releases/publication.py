@@ -60,7 +60,7 @@ from safeside.releases.limits import CLOSED, require_within
 from safeside.releases.looked_at import charged_periods, looked_at, whole_days, written
 from safeside.releases.preview import Preview, preview
 from safeside.releases.question import Question, require_time
-from safeside.releases.record import Paid, Price, Promised, ReleaseRecord
+from safeside.releases.record import Paid, Promised, ReleaseRecord
 from safeside.releases.record import written as moment_written
 from safeside.releases.release import Release, hold, load
 from safeside.releases.sealing import room
@@ -295,7 +295,7 @@ class Publication:
             id=self.ledger.ledger_id,
             dataset=self.dataset.name,
             reference=reservation.reference,
-            cost=Price.of(reservation.cost),
+            cost=reservation.cost,
         )
 
     def _count(self, reservation: Reservation, progress: Progress, confirm: Confirm) -> Counts:

@@ -14,9 +14,10 @@ from typing import Any, ClassVar
 import msgspec
 
 from safeside import __version__, records
+from safeside.errors import MadeByNewer, SafesideError
 from safeside.ledger.account import NO_RELEASES, Releases
 from safeside.ledger.status import promise_of
-from safeside.privacy.account import Budget, Cost, Kind
+from safeside.privacy.account import Budget, Cost
 from safeside.privacy.guarantee import Neighbours, Unit
 from safeside.records import Part, PlainText, Record
 from safeside.releases import wording
@@ -50,13 +51,6 @@ class Software(Part, frozen=True, kw_only=True):
     version: PlainText
 
 
-class Amount(Part, frozen=True, kw_only=True):
-    """An epsilon and a delta."""
-
-    epsilon: Fraction
-    delta: Fraction
-
-
 class Earlier(Part, frozen=True, kw_only=True):
     """The releases from the same people before this one, by their number and one digest."""
 
@@ -73,7 +67,7 @@ class Promised(Part, frozen=True, kw_only=True):
     epsilon: Fraction
     delta: Fraction
     sentence: PlainText
-    caps: Amount | None = None
+    caps: Budget | None = None
     promise: tuple[PlainText, ...]
     earlier: Earlier
 
@@ -95,33 +89,9 @@ class Promised(Part, frozen=True, kw_only=True):
             epsilon=alone.epsilon,
             delta=alone.delta,
             sentence=alone.sentence(),
-            caps=None if caps is None else Amount(epsilon=caps.epsilon, delta=caps.delta),
+            caps=caps,
             promise=tuple(wording.sentences(NO_PROMISE if caps is None else promise_of(caps, unit))),
             earlier=Earlier(number=earlier.number, digest=earlier.digest),
-        )
-
-
-class Price(Part, frozen=True, kw_only=True):
-    """What was reserved for a release before anything was drawn."""
-
-    kind: Kind
-    epsilon: Fraction
-    delta: Fraction
-    each: Fraction | None = None
-    """The price of one alarm, where unused ones come back."""
-    periods: tuple[PlainText, ...] = ()
-
-    @classmethod
-    def of(cls, cost: Cost) -> Price:
-        """As the ledger has it."""
-        return cls(
-            kind=cost.kind, epsilon=cost.epsilon, delta=cost.delta, each=cost.each, periods=cost.periods
-        )
-
-    def cost(self) -> Cost:
-        """As the ledger takes it."""
-        return Cost(
-            kind=self.kind, epsilon=self.epsilon, delta=self.delta, each=self.each, periods=self.periods
         )
 
 
@@ -131,7 +101,7 @@ class Paid(Part, frozen=True, kw_only=True):
     id: PlainText
     dataset: PlainText
     reference: PlainText
-    cost: Price
+    cost: Cost
 
 
 class ReleaseRecord(Record, frozen=True, kw_only=True):
@@ -179,8 +149,10 @@ def decode(data: bytes) -> ReleaseRecord:
     """The record these bytes spell; BadRelease where they spell none, MadeByNewer where a later one did."""
     try:
         return records.decode(ReleaseRecord, data)
-    except ValueError as error:
-        raise bad(f"{FILE} is not as a release has it ({visible(str(error))})") from None
+    except MadeByNewer:
+        raise
+    except (ValueError, SafesideError) as error:
+        raise bad(f"{FILE} is not as a release has it ({visible(str(error).splitlines()[0])})") from None
 
 
 def plain(record: ReleaseRecord) -> dict[str, Any]:

@@ -106,20 +106,13 @@ class Release:
                 f'"{self.directory}" is a simulation and was never charged.',
                 "Give the directory of a release.",
             )
-        try:
-            cost = paid.cost.cost()
-        except SafesideError:
-            raise BadRelease(
-                f'The price of the release in "{self.directory}" cannot be read.',
-                "The release was altered: take the directory away, or put back the one that was published.",
-            ) from None
         return Published(
             ledger_id=paid.id,
             dataset=paid.dataset,
             request=self.id,
             reference=paid.reference,
             manifest=self.digest,
-            cost=cost,
+            cost=paid.cost,
             question={},
         )
 
