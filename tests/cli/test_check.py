@@ -52,7 +52,7 @@ def test_a_sound_file(folder: Path) -> None:
 
 
 def test_how_many_places_a_person_is_at_is_neither_said_nor_asked(folder: Path) -> None:
-    """A limit chosen by it would be the data's own, published (THEORY section 8)."""
+    """A limit chosen by it would be the data's own, published (docs/definitions.md)."""
     rows = [
         f"ana,{place},2024-03-03T1{at}:00:00Z,2024-03-03T1{at}:30:00Z"
         for at, place in ((2, "gym"), (3, "bar"))

@@ -292,7 +292,7 @@ FREE = {
     ("ledger", "reference"),
     # Declared, and any declaration of its kind could have been made.
     ("counted",),
-    # May be moved as far as the bounds allow (THEORY section 5): test_verify has every state against them.
+    # May be moved as far as the bounds allow (docs/proofs/ageo.md): test_verify has every state against them.
     ("question", "at_most"),
     ("question", "at_least"),
     ("question", "method", "order", "kind"),

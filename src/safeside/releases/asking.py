@@ -214,7 +214,7 @@ def _limits(
 
 
 def require_declared(question: Question, dataset: Dataset) -> None:
-    """Refuse any limit but those of the dataset: one found by trial is the data's own maximum (section 8)."""
+    """Refuse any limit but those of the dataset: one found by trial is the data's own maximum."""
     named, fixed = question.places_per_person, dataset.max_places_per_person
     if named is not None and named != fixed and not (question.window.instant and named == 1):
         raise _not_declared("max_places_per_person", named, fixed, dataset)

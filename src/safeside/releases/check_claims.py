@@ -98,7 +98,7 @@ def _compare(given: Part, made: Part, says: str, skipped: frozenset[str] = froze
 
 
 def _check_price(record: ReleaseRecord, asked: Conditions, caps: Budget) -> None:
-    """What was reserved is the price of the whole, within the caps, whatever came back later (section 4)."""
+    """What was reserved is the price of the whole, within the caps, whatever came back (docs/ledger.md)."""
     assert record.ledger is not None
     given = record.ledger.cost
     made = record.question.method.cost(asked, given.periods)

@@ -2,7 +2,7 @@
 
 The most places of one person, K, and the most people there are, N, are published. Raised after a release
 stopped because of them, they are the data's own maximum, published: the ratio is infinite, whatever is
-charged (THEORY section 8). So a question is asked with the dataset's limits or with none, and after a stop
+charged (docs/definitions.md). So a question is asked with the dataset's limits or with none, and after a stop
 its time is closed to every other question (`ledger.rules.require_open`).
 """
 

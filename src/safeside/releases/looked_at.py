@@ -1,6 +1,6 @@
 """The time a question looks at, and the days or weeks that pay for it.
 
-A budget for each day promises "had you visited none of them on any one day" (THEORY section 8). That holds
+A budget for each day promises "had you visited none of them on any one day" (docs/ledger.md). That holds
 where what is dropped with a day can only lower a count, and where every day whose rows can change a count is
 charged. Over an interval a held sighting counts wherever it was, so dropping one only lowers. At an instant
 the *last* sighting says where a person is: drop today's, and yesterday's, if it still holds, moves them to

@@ -1,7 +1,7 @@
 """The question: everything that is chosen, and chosen from public knowledge alone.
 
 A choice made after a look at the data is an output nobody paid for, so all of them stand in one record, which
-is written into the ledger before the data is opened (THEORY section 8), published in release.json, and
+is written into the ledger before the data is opened (docs/definitions.md), published in release.json, and
 checked by the same rules when it is asked and when a release is verified. `asking.py` makes it.
 """
 

@@ -1,9 +1,9 @@
 """Taking back a whole release, for a fault of the software or a formal one of the curator.
 
-A correction is an output (THEORY section 8). A release that is withdrawn, marked or repeated because of what
-the data now say tells the world what they say, without noise and unpaid. So the reasons are few and none is
-about the data, withdrawing takes back everything, what was spent stays spent, and the public notice reads
-the same for every reason: the ledger alone keeps it.
+A correction is an output (docs/definitions.md). A release that is withdrawn, marked or repeated because of
+what the data now say tells the world what they say, without noise and unpaid. So the reasons are few and
+none is about the data, withdrawing takes back everything, what was spent stays spent, and the public notice
+reads the same for every reason: the ledger alone keeps it.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ class Mechanism(Part, frozen=True, kw_only=True):
     """How far a lower bound lies below the published value."""
     pad: Number | None = None
     slider: bool = False
-    """Whether readers may move the threshold: free in privacy and in error (THEORY section 5)."""
+    """Whether readers may move the threshold: free in privacy and in error (docs/proofs/ageo.md)."""
 
 
 class Drawing(Protocol):
