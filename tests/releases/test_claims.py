@@ -196,6 +196,12 @@ FAULTS: dict[str, tuple[dict[str, Any], tuple[str, ...], object, str]] = {
         {"p0": 2},
         r"question \(at_most\) is not as it would be asked",
     ),
+    "counts, a forecast": (
+        AGEO,
+        ("question", "forecast"),
+        {"source": "dreams", "sha256": "0" * 64},
+        r"question \(forecast\) is not as it would be asked",
+    ),
     "counts, another method": (
         AGEO,
         ("question", "method"),

@@ -58,7 +58,7 @@ def test_what_a_method_says_of_a_draw_follows_for_whoever_has_only_the_answers(
     drawn = method.draw(conditions, np.array(counts, dtype=np.int64), simulated_entropy(seed))
     answers = method.states(conditions, drawn)
     assert method.follows(conditions, answers, drawn.outcome).all()
-    assert method.why_impossible(conditions, answers) is None
+    assert method.why_impossible(conditions, answers, drawn.outcome) is None
     assert {one.name for one in method.possible} >= set(answers.names())
 
 

@@ -125,6 +125,7 @@ def ask(
         publish_at_least=publish_at_least,
         people=None if most is None else require_floor(most, people_floor),
         places_per_person=per_person,
+        forecast=way.forecast(known),
         reading=declared(form, exclude_unknown_places=exclude_unknown_places),
         timezone=form.timezone,
         so_far=so_far,
@@ -208,7 +209,7 @@ def _limits(
     fixed, most = (None, None) if dataset is None else (dataset.max_places_per_person, dataset.people)
     # At an instant one person is at one place, by construction, and that is checked. What needs no limit
     # takes none unless told to: nothing then stops it.
-    least = 1 if window.instant else fixed if kind.limited else None
+    least = None if not kind.takes_limit else 1 if window.instant else fixed if kind.needs_limit else None
     per_person = least if named is None else exact.whole(named, "`max_places_per_person=`", least=1)
     return per_person, most if people is None and kind.counts else people
 

@@ -64,6 +64,8 @@ def _checked_question(release: Release) -> Conditions:
     common = common_threshold(asked.targets, asked.at_most)
     if common != (question.at_most, question.at_most_of):
         raise bad("its question (at_most) is not as it would be asked")
+    if question.forecast != question.method.forecast(asked.known):
+        raise bad("its question (forecast) is not as it would be asked")
     return asked
 
 

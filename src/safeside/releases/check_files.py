@@ -93,7 +93,7 @@ def _check_answers(release: Release) -> None:
         _possible(answers, question.people) & method.follows(asked, answers, release.record.outcome)
     ).all():
         raise bad("a state in answers.csv does not follow from its bounds")
-    wrong = method.why_impossible(asked, answers)
+    wrong = method.why_impossible(asked, answers, release.record.outcome)
     if wrong is not None:
         raise bad(wrong)
 

@@ -21,7 +21,7 @@ from safeside.errors import BadQuestion
 from safeside.ledger.rules import PEOPLE_FLOOR, require_floor
 from safeside.records import Part, PlainText, Record
 from safeside.releases.methods import AnyMethod, Conditions, Whole
-from safeside.releases.methods.base import Number, Positive
+from safeside.releases.methods.base import Forecast, Number, Positive
 from safeside.releases.targets import Targets
 from safeside.visits import Window
 from safeside.zones import find_zone
@@ -35,13 +35,6 @@ class Subject(Part, frozen=True, kw_only=True):
     one: PlainText = "known infected visitor"
     many: PlainText = "known infected visitors"
     verb: PlainText = "visited"
-
-
-class Forecast(Part, frozen=True, kw_only=True):
-    """What is expected of each condition, from public knowledge: where it comes from, and its digest."""
-
-    source: PlainText
-    sha256: str
 
 
 class Series(Part, frozen=True, kw_only=True):
@@ -132,6 +125,11 @@ class Question(Record, frozen=True, kw_only=True):
                     "A declared number of people changes nothing in an answer of this kind.",
                     "Leave `people=` out with `max_alarms=` and with `decision=True`.",
                 )
+        if self.places_per_person is not None and not self.method.takes_limit:
+            raise BadQuestion(
+                "A limit on the places of one person changes nothing in an answer of this kind.",
+                "Leave `max_places_per_person=` out.",
+            )
         self._check_at_least()
         self.method.check(self)
 

@@ -23,7 +23,7 @@ from safeside.noise.entropy import Entropy
 from safeside.privacy.account import Cost, Kind
 from safeside.privacy.guarantee import Guarantee
 from safeside.privacy.policy import Policy
-from safeside.records import Part
+from safeside.records import Part, PlainText
 from safeside.releases.answers import Answers
 from safeside.visits import Places
 
@@ -68,6 +68,13 @@ class Drawn:
     """What it says of all conditions together, where a method publishes such a thing."""
 
 
+class Forecast(Part, frozen=True, kw_only=True):
+    """What is expected of each condition, from public knowledge: where it comes from, and its digest."""
+
+    source: PlainText
+    sha256: str
+
+
 class Mechanism(Part, frozen=True, kw_only=True):
     """What follows from the question for the noise; a verifier computes the same."""
 
@@ -101,8 +108,10 @@ class Method(Part, frozen=True, kw_only=True, tag_field="name"):
     """The arguments of `ask` that belong to this method alone: whoever gives one asks for it."""
     ordinary: ClassVar[bool] = False
     """Whether it can be had under ordinary differential privacy."""
-    limited: ClassVar[bool] = True
+    needs_limit: ClassVar[bool] = True
     """Whether it needs to know at how many places one person can be counted."""
+    takes_limit: ClassVar[bool] = True
+    """Whether it makes any use of such a limit."""
     counts: ClassVar[bool] = False
     """Whether a noisy count of every place is published: "at least" and a number of people need one."""
     slider: ClassVar[bool] = False
@@ -159,8 +168,14 @@ class Method(Part, frozen=True, kw_only=True, tag_field="name"):
             found |= answers.same(self.states(asked, Drawn(values=values, outcome=outcome)))
         return found
 
-    def why_impossible(self, _asked: Conditions, _answers: Answers) -> str | None:
+    def why_impossible(
+        self, _asked: Conditions, _answers: Answers, _outcome: Mapping[str, int]
+    ) -> str | None:
         """What is wrong with all answers together, where each by itself could be."""
+        return None
+
+    def forecast(self, _known: Whole | None) -> Forecast | None:
+        """What the question says of what this method knows beforehand, where that is a forecast."""
         return None
 
     def settled(self, asked: Conditions, _entropy: Entropy | None = None) -> Whole | None:

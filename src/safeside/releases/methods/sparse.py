@@ -35,7 +35,7 @@ class InTurn(Method, frozen=True, kw_only=True, tag="sparse"):
     order: Order
 
     own_arguments = ("max_alarms", "order")
-    limited = False
+    needs_limit = False
     file = "order.csv"
     possible = frozenset({State.AT_MOST, State.UNCLEAR, State.NOT_ASKED})
 
@@ -93,7 +93,7 @@ class InTurn(Method, frozen=True, kw_only=True, tag="sparse"):
     def values_behind(self, _asked: Conditions, answers: Answers) -> tuple[Whole, ...]:
         return (np.where(answers.bounded, np.maximum(0, answers.upper), _NOT_ASKED),)
 
-    def why_impossible(self, asked: Conditions, answers: Answers) -> str | None:
+    def why_impossible(self, asked: Conditions, answers: Answers, _outcome: Mapping[str, int]) -> str | None:
         """Asked is a beginning of the order, which ended at the last alarm allowed or with the last place."""
         order = asked.known
         assert order is not None
