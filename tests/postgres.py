@@ -12,11 +12,9 @@ import subprocess
 import tempfile
 import time
 import uuid
-from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
-import pytest
 
 _USERS = ("postgres", "nobody")
 _PORT = 5432
@@ -131,17 +129,3 @@ def _not_root() -> str | None:
         return None
     known = {entry.pw_name for entry in pwd.getpwall()}
     return next(name for name in _USERS if name in known)
-
-
-_shared: list[Server] = []
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[Server]:
-    """One server for all tests of a worker, however many modules import this; the first removes it."""
-    first = not _shared
-    if first:
-        _shared.append(Server())
-    yield _shared[0]
-    if first:
-        _shared.pop().remove()

@@ -13,11 +13,8 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import pytest
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -138,11 +135,3 @@ def _children(pid: int) -> list[int]:
             except OSError:  # it ended while we looked
                 continue
     return sorted(found)
-
-
-@pytest.fixture(scope="session")
-def cluster() -> Iterator[Cluster]:
-    """One cluster for all tests of a worker."""
-    made = Cluster()
-    yield made
-    made.remove()

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import typer
-from tests.ledger.stores import QUESTION, cost, postgres, raw, restore, state, url
+from tests.ledger.stores import QUESTION, cost, raw, restore
 from typer.testing import CliRunner
 
 from safeside.cli import init, key, ledger
@@ -19,8 +19,6 @@ from safeside.cli.config import Columns, Config, read_config
 from safeside.errors import BadQuestion, CannotWrite, LedgerError, SafesideError
 from safeside.ledger import create_ledger, open_ledger
 from safeside.releases.signing import load_private, load_public
-
-__all__ = ["postgres", "state", "url"]
 
 
 @pytest.fixture(autouse=True)

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from tests.cli.test_ledger import here, read, run, spend
 from tests.faults.publishing import CAP, World
-from tests.ledger.stores import state
-from tests.releases.worlds import remaining, world
+from tests.releases.worlds import remaining
 
 import safeside
 from safeside.errors import BadRelease, BadSignature, LedgerDamaged, LedgerForked
@@ -20,7 +19,7 @@ from safeside.releases import manifest
 from safeside.releases.signature import sign
 from safeside.releases.signing import create_key, load_private, rotate_key
 
-__all__ = ["here", "state", "world"]
+__all__ = ["here"]
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ import pytest
 from tests.faults.publishing import World
 
 from safeside.ledger import open_ledger
-from safeside.ledger.witness import STATE_VARIABLE
 from safeside.releases.verify import verify
 
 COMMAND = [sys.executable, "-c", "from safeside.cli.main import main; main()"]
@@ -60,12 +59,6 @@ def test_what_is_wrong_is_still_said_by_the_exit_code(tmp_path: Path) -> None:
         code, said = into_a_closed_pipe("verify", str(tmp_path), "--key", "none.pub", both=both)
         assert code == 2
         assert ("There is no public key" in " ".join(said.split())) != both
-
-
-@pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "state"))
-    return World.made(tmp_path)
 
 
 WORDS = (

@@ -11,7 +11,6 @@ from typing import Any
 import jsonschema
 import pytest
 from tests.faults.publishing import World
-from tests.releases.worlds import world
 from typer.testing import CliRunner
 
 from safeside.cli.config import Columns, Config
@@ -20,8 +19,6 @@ from safeside.errors import BadQuestion
 from safeside.ledger import open_ledger
 from safeside.releases.signing import load_private
 from safeside.releases.withdraw import withdraw
-
-__all__ = ["world"]
 
 
 def schema(name: str) -> Any:

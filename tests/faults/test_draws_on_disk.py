@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -11,7 +10,6 @@ from tests.faults.publishing import CAP, World, killed_at
 from tests.faults.snapshots import Snapshots
 
 from safeside.ledger import Reservation, open_ledger, steps
-from safeside.ledger.witness import STATE_VARIABLE
 from safeside.releases import publication
 from safeside.releases.release import load
 from safeside.releases.sealing import bound_to, unseal
@@ -27,12 +25,6 @@ AFTER_THE_COMMIT = [
     steps.of("commit", steps.WITNESSED),
     *publication.STEPS[publication.STEPS.index(publication.COMMITTED) :],
 ]
-
-
-@pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "state"))
-    return World.made(tmp_path)
 
 
 def paid(world: World) -> Reservation:

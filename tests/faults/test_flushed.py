@@ -71,12 +71,6 @@ class Journal:
 
 
 @pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "state"))
-    return World.made(tmp_path)
-
-
-@pytest.fixture
 def published(world: World, monkeypatch: pytest.MonkeyPatch) -> Journal:
     """The journal of a sparse release, whose steps are all there are."""
     journal = Journal(monkeypatch)

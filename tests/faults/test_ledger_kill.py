@@ -13,11 +13,9 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from tests.ledger.stores import NOON, QUESTION, backup, cost, ledger, postgres, restore, state, url
+from tests.ledger.stores import NOON, QUESTION, backup, cost, restore
 
 from safeside.ledger import Ledger, open_ledger, steps
-
-__all__ = ["ledger", "postgres", "state", "url"]
 
 SPARSE = cost(2, each=Fraction(1, 2))
 Act = Callable[[Ledger], object]

@@ -7,9 +7,6 @@ from __future__ import annotations
 
 import pytest
 from soak.ledger_race import race
-from tests.ledger.stores import postgres, state, url
-
-__all__ = ["postgres", "state", "url"]
 
 
 @pytest.mark.parametrize("room", [1, 2])

@@ -10,14 +10,12 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from tests.ledger.stores import QUESTION, cost, ledger, not_as_root, postgres, raw, state, url
+from tests.ledger.stores import QUESTION, cost, not_as_root, raw
 from tests.postgres import Server
 
 from safeside.errors import LedgerError, LedgerMissing, StoreUnavailable
 from safeside.ledger import Ledger, create_ledger, open_ledger, sqlite, steps, store
 from safeside.ledger import postgres as postgres_store
-
-__all__ = ["ledger", "postgres", "state", "url"]
 
 BIG = {**QUESTION, "targets": [f"place {number}" for number in range(20_000)]}
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from tests.faults.publishing import CAP, CONTEXT, World
-from tests.postgres import Server, postgres
+from tests.postgres import Server
 
 from safeside.errors import CannotWrite, LedgerError, SafesideError, StoreUnavailable
 from safeside.ledger import create_ledger, open_ledger, steps
@@ -18,15 +18,7 @@ from safeside.ledger.witness import STATE_VARIABLE
 from safeside.releases import publication
 from safeside.releases.verify import verify
 
-__all__ = ["postgres"]
-
 RETRY = "running the same command again finishes the release and spends nothing more"
-
-
-@pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "state"))
-    return World.made(tmp_path)
 
 
 def spent(url: str | Path) -> Fraction:

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from tests.faults.publishing import CAP, CONTEXT, KINDS, World, all_steps, in_child, killed_at
 
 from safeside.errors import BadFile
 from safeside.ledger import open_ledger, steps
-from safeside.ledger.witness import STATE_VARIABLE
 from safeside.releases.verify import verify
-
-
-@pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "state"))
-    return World.made(tmp_path)
 
 
 @pytest.mark.parametrize(("kind", "step"), [(kind, step) for kind in KINDS for step in all_steps(kind)])

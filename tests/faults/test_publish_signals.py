@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import signal
-from pathlib import Path
 
 import pytest
 from tests.faults.publishing import World, all_steps, signalled_at
 
 from safeside.ledger import open_ledger, steps
-from safeside.ledger.witness import STATE_VARIABLE
 from safeside.releases import publication
 
 AGAIN = "Running the same command again finishes the release and spends nothing more."
 UNPAID = [publication.ASKED, *(steps.of("reserve", step) for step in (steps.BEGUN, steps.APPENDED))]
-
-
-@pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "state"))
-    return World.made(tmp_path)
 
 
 @pytest.mark.parametrize(

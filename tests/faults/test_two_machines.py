@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 from tests.faults.publishing import CAP, CONTEXT, World
-from tests.postgres import Server, postgres
+from tests.postgres import Server
 
 from safeside.errors import SafesideError
 from safeside.ledger import create_ledger, open_ledger, steps
@@ -26,7 +26,6 @@ from safeside.releases import publication
 from safeside.releases.purge import purge
 from safeside.releases.verify import verify
 
-__all__ = ["postgres"]
 pytestmark = pytest.mark.xdist_group("postgres")
 
 REQUEST = "monday"

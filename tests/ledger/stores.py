@@ -13,44 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
-import pytest
-from tests.postgres import Server, postgres
 
-from safeside.ledger import Cost, Ledger, create_ledger
-from safeside.ledger.witness import STATE_VARIABLE
-
-__all__ = ["postgres"]
+from safeside.ledger import Cost
 
 NOON = datetime(2021, 3, 4, 12, tzinfo=UTC)
 QUESTION = {"targets": ["park", "bar"], "window": "2021-03-04 18:00", "at_most": 2}
 TABLES = ("safeside_ledger", "safeside_events", "safeside_documents", "safeside_draws")
 TABLES += ("safeside_snapshots", "safeside_nodes")
 Making = Callable[[], str]
-
-
-@pytest.fixture(autouse=True)
-def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The second witness stays out of the home directory."""
-    directory = tmp_path / "state"
-    monkeypatch.setenv(STATE_VARIABLE, str(directory))
-    return directory
-
-
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.xdist_group("postgres"))])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The address of a ledger that does not exist yet, in each kind of store."""
-    if request.param == "sqlite":
-        return str(tmp_path / "ledger.db")
-    server: Server = request.getfixturevalue("postgres")
-    return server.fresh()
-
-
-@pytest.fixture
-def ledger(url: str) -> Iterator[Ledger]:
-    """A ledger with one dataset, "city", of 3 and a ten-thousandth."""
-    with create_ledger(url) as made:
-        made.create_dataset("city", "person", 3, "1e-4")
-        yield made
 
 
 def cost(epsilon: object = 1, **more: Any) -> Cost:

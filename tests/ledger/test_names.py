@@ -7,13 +7,10 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.ledger.stores import ledger, postgres, state, url
 
 from safeside.errors import BadQuestion, LedgerError, LedgerMissing
 from safeside.ledger import Ledger
 from safeside.ledger.rules import looks
-
-__all__ = ["ledger", "postgres", "state", "url"]
 
 
 @pytest.mark.parametrize(

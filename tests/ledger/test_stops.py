@@ -5,22 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.ledger.stores import (
-    QUESTION,
-    backup,
-    cost,
-    forget_witnesses,
-    ledger,
-    postgres,
-    restore,
-    state,
-    url,
-)
+from tests.ledger.stores import QUESTION, backup, cost, forget_witnesses, restore
 
 from safeside.errors import BadNumber, BadQuestion, LedgerError
 from safeside.ledger import Ledger, Stage, open_ledger
-
-__all__ = ["ledger", "postgres", "state", "url"]
 
 
 def about(start: str, end: str) -> dict[str, object]:

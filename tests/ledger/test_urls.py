@@ -7,12 +7,10 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from tests.postgres import Server, postgres
+from tests.postgres import Server
 
 from safeside.errors import LedgerError, LedgerMissing, StoreUnavailable
 from safeside.ledger import create_ledger, open_ledger, urls
-
-__all__ = ["postgres"]
 
 SECRET = "hunter2"
 ONE_GROUP = pytest.mark.xdist_group("postgres")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from tests.faults.publishing import World
 from tests.messages.saying import says
@@ -11,13 +9,6 @@ from tests.releases.worlds import BAD, spoil
 
 from safeside.errors import SafesideError
 from safeside.ledger import open_ledger
-from safeside.ledger.witness import STATE_VARIABLE
-
-
-@pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "state"))
-    return World.made(tmp_path)
 
 
 def test_an_instant_at_which_sightings_of_two_days_hold(world: World) -> None:

@@ -6,7 +6,7 @@ from datetime import timedelta
 from fractions import Fraction
 
 import pytest
-from tests.ledger.stores import NOON, QUESTION, cost, postgres, state, url
+from tests.ledger.stores import NOON, QUESTION, cost
 from tests.messages.books import Act, book, said
 
 from safeside.errors import (
@@ -24,7 +24,7 @@ from safeside.ledger import Cost, Kind, Ledger
 from safeside.ledger.periods import check_periods, periods_of
 from safeside.privacy.guarantee import Unit
 
-__all__ = ["book", "postgres", "state", "url"]
+__all__ = ["book"]
 
 
 def reserve(**terms: object) -> Act:

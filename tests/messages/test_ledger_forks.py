@@ -6,7 +6,7 @@ import os
 from fractions import Fraction
 from pathlib import Path
 
-from tests.ledger.stores import NOON, QUESTION, backup, cost, postgres, raw, restore, state, url
+from tests.ledger.stores import NOON, QUESTION, backup, cost, raw, restore
 from tests.messages.books import Act, book, said
 
 from safeside.errors import (
@@ -19,7 +19,7 @@ from safeside.errors import (
 )
 from safeside.ledger import Ledger, Published, create_ledger, events, open_ledger, recover_ledger
 
-__all__ = ["book", "postgres", "state", "url"]
+__all__ = ["book"]
 
 
 def test_a_tampered_row_is_named(book: Ledger, tmp_path: Path) -> None:

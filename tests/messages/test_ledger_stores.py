@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from tests.ledger.stores import QUESTION, cost, not_as_root, postgres, raw, state, url
+from tests.ledger.stores import QUESTION, cost, not_as_root, raw
 from tests.messages.books import book, said
 
 from safeside.errors import (
@@ -21,7 +21,7 @@ from safeside.errors import (
 )
 from safeside.ledger import Ledger, create_ledger, open_ledger, store
 
-__all__ = ["book", "postgres", "state", "url"]
+__all__ = ["book"]
 
 
 def test_a_full_disk(book: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.ledger.stores import postgres, state, url
 from tests.messages.books import book, said
 
 from safeside.cli import init
@@ -17,7 +16,7 @@ from safeside.errors import (
     StoreUnavailable,
 )
 
-__all__ = ["book", "postgres", "state", "url"]
+__all__ = ["book"]
 
 
 def test_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

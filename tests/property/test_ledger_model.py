@@ -24,13 +24,11 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from tests.ledger.stores import Backup, backup, cost, postgres, raw, restore, state
+from tests.ledger.stores import Backup, backup, cost, raw, restore
 from tests.postgres import Server
 
 from safeside.errors import LedgerForked, OverBudget, RequestConflict
 from safeside.ledger import Ledger, Published, Stage, create_ledger, open_ledger, steps
-
-__all__ = ["postgres", "state"]
 
 CAP = Fraction(7, 3)
 AMOUNTS = st.fractions(min_value=Fraction(1, 7), max_value=2, max_denominator=9)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.faults.publishing import CAP, World, killed_at
-from tests.releases.worlds import remaining, world
+from tests.releases.worlds import remaining
 
 from safeside.errors import BadQuestion
 from safeside.ledger import open_ledger
@@ -17,8 +17,6 @@ from safeside.releases.preview import Preview
 from safeside.releases.publish import prepare
 from safeside.releases.signing import load_private
 from safeside.releases.withdraw import withdraw
-
-__all__ = ["world"]
 
 
 def second(world: World) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 from tests.faults.publishing import CAP, World, killed_at
-from tests.releases.worlds import BAD, LIMITS, nothing_published, remaining, spoil, world
+from tests.releases.worlds import BAD, LIMITS, nothing_published, remaining, spoil
 
 from safeside.errors import (
     BadFile,
@@ -14,8 +14,6 @@ from safeside.errors import (
 from safeside.ledger import open_ledger
 from safeside.releases import publication
 from safeside.visits import Expected, LeftOut
-
-__all__ = ["world"]
 
 
 @pytest.mark.parametrize("fault", [name for name in BAD if name not in LIMITS])

@@ -23,7 +23,6 @@ from safeside import records
 from safeside.errors import BadRelease, SafesideError
 from safeside.ledger import Budget, Stage, open_ledger
 from safeside.ledger.status import promise_of
-from safeside.ledger.witness import STATE_VARIABLE
 from safeside.privacy.account import Kind
 from safeside.privacy.guarantee import Unit
 from safeside.releases import map_page, statement
@@ -371,12 +370,6 @@ def _could_be_true(at: tuple[str, ...], release: Release) -> bool:
         paid = Fraction(price["epsilon"]) / Fraction(price["each"])
         return same == paid and not (at[-1] == "alarms" and record["answers"]["NOT_ASKED"])
     return False
-
-
-@pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "state"))
-    return World.made(tmp_path)
 
 
 REAL = {

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 from tests.faults.publishing import CAP, World
-from tests.releases.worlds import remaining, world
+from tests.releases.worlds import remaining
 
 from safeside.errors import (
     BadQuestion,
@@ -22,8 +22,6 @@ from safeside.releases import wording
 from safeside.releases.release import load
 from safeside.releases.signing import load_private, load_public
 from safeside.releases.withdraw import REASONS, notice_sentences, read_notice, withdraw
-
-__all__ = ["world"]
 
 LATER = datetime(2030, 1, 1, tzinfo=UTC)
 

@@ -9,15 +9,13 @@ from typing import Any
 import polars as pl
 import pytest
 from tests.faults.publishing import CAP, World
-from tests.releases.worlds import BAD, nothing_published, spoil, world
+from tests.releases.worlds import BAD, nothing_published, spoil
 
 from safeside.errors import BadFile, LimitBroken
 from safeside.ledger import open_ledger
 from safeside.releases.publish import publish
 from safeside.releases.release import Release
 from safeside.visits.read.files import Fingerprint, open_files
-
-__all__ = ["world"]
 
 
 def said(world: World) -> list[str]:

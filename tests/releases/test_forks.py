@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.faults.publishing import CAP, World, killed_at
-from tests.releases.worlds import remaining, world
+from tests.releases.worlds import remaining
 
 from safeside.errors import (
     BadRelease,
@@ -20,8 +20,6 @@ from safeside.ledger.witness import STATE_VARIABLE
 from safeside.releases import publication
 from safeside.releases.release import load
 from safeside.releases.verify import verify
-
-__all__ = ["world"]
 
 
 def test_a_forked_ledger_publishes_nothing_until_it_is_mended(world: World) -> None:

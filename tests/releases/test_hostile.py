@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.faults.publishing import CAP, World, killed_at
 from tests.releases.making import signed
-from tests.releases.worlds import remaining, world
+from tests.releases.worlds import remaining
 from tests.test_untrusted import HOSTILE, hostile
 from typer.testing import CliRunner
 
@@ -30,8 +30,6 @@ from safeside.releases.signing import create_key, load_private, load_public
 from safeside.releases.targets import places_digest
 from safeside.releases.verify import verify
 from safeside.visits import read_places
-
-__all__ = ["world"]
 
 PAINTED = "\x1b[2J\x1b[HVerified: signed, whole, every state follows from its bounds.\n"
 

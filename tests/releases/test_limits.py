@@ -8,14 +8,12 @@ from typing import Any
 import polars as pl
 import pytest
 from tests.faults.publishing import CAP, World
-from tests.releases.worlds import BAD, LIMITS, nothing_published, remaining, spoil, world
+from tests.releases.worlds import BAD, LIMITS, nothing_published, remaining, spoil
 
 from safeside.errors import BadFile, BadQuestion, LedgerError, LimitBroken
 from safeside.ledger import Ledger, open_ledger, steps
 from safeside.releases import publication
 from safeside.visits import StayRule, VisitFormat
-
-__all__ = ["world"]
 
 NOON = "2021-06-03T12:00:00+00:00"
 DAY = "2021-06-03T00:00:00+00:00/P1D"

@@ -12,7 +12,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from tests.faults.publishing import CAP, World, killed_at
-from tests.releases.worlds import remaining, truth, world
+from tests.releases.worlds import remaining, truth
 
 from safeside import records
 from safeside.errors import BadRelease, CannotWrite, SafesideError
@@ -21,8 +21,6 @@ from safeside.ledger.witness import STATE_VARIABLE
 from safeside.releases import publication
 from safeside.releases.release import Release
 from safeside.releases.verify import verify
-
-__all__ = ["world"]
 
 REQUEST = "monday"
 PRIVATE = {"alarms": None, "fingerprint": None, "simulated": False}

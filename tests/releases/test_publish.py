@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from tests.faults.publishing import CAP, PLACES, World, killed_at
-from tests.releases.worlds import nothing_published, remaining, truth, world
+from tests.releases.worlds import nothing_published, remaining, truth
 
 from safeside.errors import (
     BadRelease,
@@ -27,8 +27,6 @@ from safeside.noise.entropy import simulated_entropy
 from safeside.releases import publication
 from safeside.releases.publish import prepare
 from safeside.releases.verify import verify
-
-__all__ = ["world"]
 
 
 def test_a_release_is_true_signed_and_paid(world: World) -> None:

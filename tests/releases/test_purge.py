@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from tests.faults.publishing import World, killed_at
 
 from safeside.errors import CannotWrite
 from safeside.ledger import open_ledger
-from safeside.ledger.witness import STATE_VARIABLE
 from safeside.releases import publication
 from safeside.releases.purge import purge
-
-
-@pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "state"))
-    return World.made(tmp_path)
 
 
 def test_data_files_go_and_a_dry_run_only_says_so(world: World) -> None:

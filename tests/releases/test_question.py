@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.faults.publishing import World
 from tests.messages.saying import says
 from tests.releases.making import DAY, INSTANT, KINDS, asked, counts, over_a_day, places, terms
-from tests.releases.worlds import remaining, world
+from tests.releases.worlds import remaining
 
 from safeside import records
 from safeside.errors import BadQuestion, SafesideError
@@ -27,8 +27,6 @@ from safeside.releases.methods import METHODS
 from safeside.releases.publish import Account, prepare, publish, quote
 from safeside.releases.question import Question
 from safeside.visits import StayRule, VisitFormat
-
-__all__ = ["world"]
 
 TOKYO = timezone(timedelta(hours=9))
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from tests.faults.publishing import World
-from tests.releases.worlds import BAD, spoil, world
+from tests.releases.worlds import BAD, spoil
 
 from safeside.errors import InputError
 from safeside.ledger import open_ledger
@@ -19,8 +19,6 @@ from safeside.ledger.witness import STATE_VARIABLE
 from safeside.releases.signing import load_private
 from safeside.releases.verify import verify
 from safeside.releases.withdraw import withdraw
-
-__all__ = ["world"]
 
 
 def shown(world: World) -> dict[str, Any]:

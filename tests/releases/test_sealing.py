@@ -9,12 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.faults.publishing import World
-from tests.releases.worlds import world
 
 from safeside.ledger import Reservation, open_ledger
 from safeside.releases.sealing import bound_to, new_key, room, seal, unseal
-
-__all__ = ["world"]
 
 FILES = st.dictionaries(st.text(st.characters(codec="utf-8")), st.binary(max_size=50), max_size=5)
 

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 from tests.faults.publishing import World
 from tests.releases.making import RECEIPT, signed
-from tests.releases.worlds import world
 
 from safeside import records
 from safeside.errors import BadRelease, BadSignature, MadeByNewer, ReleaseError
@@ -24,8 +23,6 @@ from safeside.releases.release import Release
 from safeside.releases.signing import PrivateKey, create_key, load_private
 from safeside.releases.verify import verify
 from safeside.releases.withdraw import read_notice, withdraw
-
-__all__ = ["world"]
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "releases.md"
 

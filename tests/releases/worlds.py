@@ -4,21 +4,12 @@ from __future__ import annotations
 
 from datetime import timedelta
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import polars as pl
-import pytest
 from tests.faults.publishing import PLACES, World
 
 from safeside.ledger import open_ledger
-from safeside.ledger.witness import STATE_VARIABLE
-
-
-@pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "state"))
-    return World.made(tmp_path)
 
 
 def remaining(world: World) -> Fraction:
