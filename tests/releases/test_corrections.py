@@ -68,7 +68,7 @@ def test_the_public_notice_reads_the_same_for_every_reason_and_the_ledger_keeps_
     release = world.publish("counts", request_id="mine")
     with open_ledger(world.home / "ledger.db") as ledger:
         withdraw(world.out, reason=reason, ledger=ledger, key=load_private(world.home / "key"), now=LATER)
-        (kept,) = [one.what for one in ledger.history() if one.action.kind == "withdraw"]
+        (kept,) = [one.action for one in ledger.history() if one.action.kind == "withdraw"]
         status = ledger.show("city")
     assert kept.reason == reason
     assert (status.releases, status.withdrawn, status.unfinished) == (0, 1, 0)

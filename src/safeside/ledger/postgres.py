@@ -1,6 +1,6 @@
 """The ledger in PostgreSQL, for several machines.
 
-Writers take turns on the one row of `safeside_ledger`, which each locks before it reads anything. A commit is
+Writers take turns on the table `safeside_ledger`, which each locks before it reads anything. A commit is
 asked to be on the server's disk whatever the server's default says.
 """
 
@@ -49,7 +49,9 @@ _REFUSES_USER: Final = re.compile(
     r'authentication failed|no pg_hba\.conf entry|no password supplied|role ".*" (?:does not exist|is not)'
 )
 _NO_DATABASE: Final = re.compile(r'database ".*" does not exist')
-_TAKE_TURNS: Final = "SELECT 1 FROM safeside_ledger FOR UPDATE"
+_TAKE_TURNS: Final = "LOCK TABLE safeside_ledger IN SHARE ROW EXCLUSIVE MODE"
+"""Granted in the order of arrival. A lock on the row is not: whoever comes at the right moment gets it before
+those who wait. Readers are not held up."""
 
 
 class PostgresStore(Store):

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from safeside import disk
 from safeside.errors import LedgerError, SafesideError, StoreUnavailable
+from safeside.ledger import queue
 from safeside.ledger.events import Event
 from safeside.ledger.places import SQLITE
 from safeside.ledger.store import (
@@ -59,6 +60,7 @@ class SqliteStore(Store):
         self._opened: tuple[int, int, int] | None = None
         self.where = quoted(path)
         self.beside: Path | None = path.with_name(path.name + ".witness")
+        self.queue = path.with_name(path.name + ".queue")
 
     def create(self, identity: Identity, chain: Sequence[Event], documents: Mapping[str, str]) -> None:
         self._claim()
@@ -104,8 +106,11 @@ class SqliteStore(Store):
 
     @contextmanager
     def write(self) -> Iterator[Rows]:
-        with self._transaction("BEGIN IMMEDIATE") as rows:
-            yield rows
+        try:
+            with queue.in_turn(self.queue, BUSY_SECONDS), self._transaction("BEGIN IMMEDIATE") as rows:
+                yield rows
+        except queue.Late:
+            raise busy(self.where) from None
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[Rows]:

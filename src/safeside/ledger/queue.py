@@ -1,0 +1,121 @@
+"""Whoever waits for a ledger in a file is served in the order of arrival.
+
+SQLite has waiters try again after pauses that grow: under load somebody waits while others pass. So writers
+stand in a queue first, a file beside the database. Whoever comes takes the next number, locks the byte of
+that number, and is served once nobody holds a byte before it. The system lets go of a dead process's locks,
+so a number that nobody stands behind any more holds nobody up. The queue decides the order and nothing else:
+that only one writes is SQLite's own lock.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import struct
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+_OWNER_ONLY: Final = 0o600
+_FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+_LOCK: Final = struct.Struct("hhqqi")
+"""`struct flock`: kind, from where `start` counts, start, length, process."""
+_NUMBER: Final = struct.Struct("<q")
+_LAST: Final = 0
+"""Where the last number stands that was given out."""
+_SERVED: Final = 8
+"""Where the last number stands that was served."""
+_FIRST: Final = 16
+"""The bytes of the numbers begin here."""
+_LARGEST: Final = 1 << 60
+_PAUSE: Final = 0.0003
+_LONGEST_PAUSE: Final = 0.02
+_SET_LOCK: Final[int | None] = getattr(fcntl, "F_OFD_SETLK", None)
+
+
+class Late(Exception):
+    """Those before us have taken too long."""
+
+
+@contextmanager
+def in_turn(path: Path, seconds: float) -> Iterator[None]:
+    """Wait until everybody who came before has gone; `Late` after so many seconds.
+
+    Where the system has no such locks, or no such file can be kept, SQLite alone decides.
+    """
+    with ExitStack() as held:
+        if _SET_LOCK is not None:
+            with suppress(OSError):
+                handle = os.open(path, _FLAGS, _OWNER_ONLY)
+                _open.add(handle)
+                held.callback(_leave, handle)
+                _wait(handle, _take_number(handle), time.monotonic() + seconds)
+        yield
+
+
+_open: set[int] = set()
+
+
+def _leave(handle: int) -> None:
+    if handle in _open:
+        _open.remove(handle)
+        os.close(handle)
+
+
+def _leave_all() -> None:
+    """A process that is forked from one that waits, or is served, does not stand in its place."""
+    for handle in list(_open):
+        _leave(handle)
+
+
+os.register_at_fork(after_in_child=_leave_all)
+
+
+def waiting(path: Path) -> int:
+    """How many numbers were given out and not served."""
+    data = path.read_bytes()
+    last, served = _NUMBER.unpack_from(data, _LAST)[0], _NUMBER.unpack_from(data, _SERVED)[0]
+    return int(last - served)
+
+
+def _take_number(handle: int) -> int:
+    """The next number, with its byte locked."""
+    while not _locked(handle, fcntl.F_WRLCK, _LAST, 1):
+        time.sleep(_PAUSE)
+    number = _number(handle, _LAST) + 1
+    while not _locked(handle, fcntl.F_WRLCK, _FIRST + number, 1):
+        number += 1
+    os.pwrite(handle, _NUMBER.pack(number), _LAST)
+    _locked(handle, fcntl.F_UNLCK, _LAST, 1)
+    return number
+
+
+def _wait(handle: int, number: int, until: float) -> None:
+    """Until nobody holds a byte before ours; shared, so that those who wait do not stop each other.
+
+    Whoever is next looks most often.
+    """
+    while not _locked(handle, fcntl.F_RDLCK, _FIRST, number):
+        if time.monotonic() > until:
+            raise Late
+        before = max(1, number - _number(handle, _SERVED))
+        time.sleep(min(_LONGEST_PAUSE, _PAUSE * before))
+    os.pwrite(handle, _NUMBER.pack(number), _SERVED)
+
+
+def _number(handle: int, place: int) -> int:
+    said = os.pread(handle, _NUMBER.size, place)
+    number = _NUMBER.unpack(said)[0] if len(said) == _NUMBER.size else 0
+    return int(number) if 0 <= number < _LARGEST else 0
+
+
+def _locked(handle: int, kind: int, start: int, length: int) -> bool:
+    """Lock bytes for this open file, or unlock them; False where somebody else holds one."""
+    assert _SET_LOCK is not None
+    try:
+        fcntl.fcntl(handle, _SET_LOCK, _LOCK.pack(kind, os.SEEK_SET, start, length, 0))
+    except (BlockingIOError, PermissionError):
+        return False
+    return True

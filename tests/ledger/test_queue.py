@@ -1,0 +1,99 @@
+"""Those who wait for the ledger are served in the order in which they came."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import psycopg
+import pytest
+from tests.ledger.stores import QUESTION, cost, is_postgres
+
+from safeside.errors import StoreUnavailable
+from safeside.ledger import Ledger, open_ledger, queue, store
+
+WAITERS = 12
+
+
+def standing(url: str) -> int:
+    """How many wait for their turn now."""
+    if not is_postgres(url):
+        return queue.waiting(Path(url + ".queue"))
+    with psycopg.connect(url, autocommit=True) as server:
+        query = b"SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'safeside_ledger'::regclass"
+        ((number,),) = server.execute(query).fetchall()
+        return int(number)
+
+
+def until(done: Callable[[], bool]) -> None:
+    pause = threading.Event()
+    while not done():
+        pause.wait(0.002)
+
+
+def test_waiters_are_served_in_the_order_of_arrival(ledger: Ledger, url: str) -> None:
+    """Each arrives once the one before it stands in the queue; nobody is overtaken."""
+
+    def spend(number: int) -> None:
+        with open_ledger(url) as mine:
+            mine.reserve("city", f"r{number}", QUESTION, cost("1/100"))
+
+    threads = [threading.Thread(target=spend, args=(number,)) for number in range(WAITERS)]
+    with ledger.chain.store.write():
+        for number, thread in enumerate(threads):
+            thread.start()
+            until(lambda number=number: standing(url) == number + 1)
+    for thread in threads:
+        thread.join()
+    served = [one.request for one in ledger.reservations("city")]
+    assert served == [f"r{number}" for number in range(WAITERS)]
+
+
+SPEND = """
+import sys
+from tests.ledger.stores import QUESTION, cost
+from safeside.ledger import open_ledger
+with open_ledger(sys.argv[1]) as mine:
+    mine.reserve("city", sys.argv[2], QUESTION, cost("1/100"))
+"""
+
+
+def test_a_waiter_that_is_killed_holds_nobody_up(ledger: Ledger, url: str) -> None:
+    children = []
+    with ledger.chain.store.write():
+        for number in range(3):
+            children.append(subprocess.Popen([sys.executable, "-c", SPEND, url, f"r{number}"]))
+            until(lambda number=number: standing(url) == number + 1)
+        children[1].kill()
+        children[1].wait()
+    assert (children[0].wait(), children[2].wait()) == (0, 0)
+    served = [one.request for one in ledger.reservations("city")]
+    # A server may only notice when it comes to the turn of the dead one.
+    assert [one for one in served if one != "r1"] == ["r0", "r2"]
+
+
+def test_whoever_waits_too_long_is_told_so(ledger: Ledger, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if is_postgres(url):
+        return
+    other = open_ledger(url)
+    monkeypatch.setattr("safeside.ledger.sqlite.BUSY_SECONDS", 0)
+    with ledger.chain.store.write(), pytest.raises(StoreUnavailable, match=f"{store.BUSY_SECONDS} seconds"):
+        other.reserve("city", "a", QUESTION, cost())
+    other.reserve("city", "a", QUESTION, cost())
+
+
+@pytest.mark.parametrize("spoil", ["", "not numbers at all", "\x00" * 7 + "\x7f" * 9])
+def test_a_queue_that_was_spoilt_stops_nobody(ledger: Ledger, url: str, spoil: str) -> None:
+    if not is_postgres(url):
+        Path(url + ".queue").write_text(spoil)
+    ledger.reserve("city", "a", QUESTION, cost())
+    if not is_postgres(url):
+        Path(url + ".queue").unlink()
+        os.mkfifo(url + ".queue")
+    with open_ledger(url) as other:
+        other.reserve("city", "b", QUESTION, cost())
+    assert ledger.remaining("city").epsilon == 1
