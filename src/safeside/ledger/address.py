@@ -33,7 +33,7 @@ def create_ledger(
     Only this makes one. Where a witness shows that there was a ledger before, it is refused: a budget must
     not come back because a file was deleted. `traces_of` looks for other traces of one at these places.
     """
-    store = _store(url)
+    store = store_at(url)
     found = traces(store) + ([] if traces_of is None else traces_of(store.places()))
     if found and not _is_there(store):
         raise LedgerForked(
@@ -56,7 +56,7 @@ def open_ledger(url: str | Path, *, checkpoint_every: int = EVERY) -> Ledger:
         ...     print(ledger.remaining("city").epsilon)
         2
     """
-    store = _store(url)
+    store = store_at(url)
     try:
         return Ledger(store, checkpoint_every=checkpoint_every)
     except LedgerMissing as error:
@@ -93,7 +93,7 @@ def recover_ledger(
     try:
         book = _whole(url)
     except (LedgerMissing, LedgerDamaged, LedgerTampered):
-        rebuilt = rebuild(_store(url), witnesses)
+        rebuilt = rebuild(store_at(url), witnesses)
         book = open_ledger(url)
     with book:
         for path in witnesses:
@@ -126,7 +126,8 @@ def _named(found: list[Path]) -> str:
     return " and ".join(f'"{one}"' for one in found)
 
 
-def _store(url: str | Path) -> Store:
+def store_at(url: str | Path) -> Store:
+    """The database that an address names."""
     server = None if isinstance(url, Path) else urls.postgres_address(url)
     if server is not None:
         from safeside.ledger.postgres import PostgresStore

@@ -245,8 +245,15 @@ class Rows:
         )
         for digest, body in documents.items():
             self.keep(digest, body)
-        for event in chain:
-            self.append(event)
+        for at in range(0, len(chain), _MANY):
+            some = chain[at : at + _MANY]
+            self._execute(
+                "INSERT INTO safeside_events (number, digest, body) VALUES "
+                + ", ".join(["(?, ?, ?)"] * len(some)),
+                [value for event in some for value in (event.number, event.digest, event.body)],
+            )
+        last = chain[-1]
+        self._execute("UPDATE safeside_ledger SET number = ?, digest = ?", (last.number, last.digest))
 
     def version(self) -> int:
         """The version of the schema that is there."""
