@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Mapping, Sequence
 from typing import Final
+
+from markupsafe import Markup, escape
 
 FLOAT_ERROR: Final = 1e-9
 """More than the arithmetic of a probability can be wrong by."""
@@ -17,7 +18,7 @@ _FRAME: Final = _HALF + _SCALE + 8
 """Both pictures of a pair are of one size, so that they stand level side by side."""
 
 
-def share_bar(parts: Sequence[tuple[str, str, int]]) -> str:
+def share_bar(parts: Sequence[tuple[str, str, int]]) -> Markup:
     """One bar for all places: (class, words, number) for each answer, in order."""
     total = max(1, sum(number for _, _, number in parts))
     body, labels, at = [], [], 0.0
@@ -32,7 +33,7 @@ def share_bar(parts: Sequence[tuple[str, str, int]]) -> str:
         x = column * _WIDE / len(parts)
         labels.append(
             f'<rect class="{name}" x="{x:.0f}" y="76" width="14" height="14"/>'
-            f'<text class="strong" x="{x + 22:.0f}" y="88">{html.escape(words)}</text>'
+            f'<text class="strong" x="{x + 22:.0f}" y="88">{escape(words)}</text>'
             f'<text class="soft" x="{x + 22:.0f}" y="108">{number:,} of {total:,} places '
             f"({_percent(number, total)})</text>"
         )
@@ -48,7 +49,7 @@ def _percent(number: int, total: int) -> str:
     return "under 0.1 %" if share < 0.1 else "over 99.9 %" if share > 99.9 else f"{share:.1f} %"
 
 
-def histogram(bars: Sequence[int], threshold: int | None, *, last_is_more: bool) -> str:
+def histogram(bars: Sequence[int], threshold: int | None, *, last_is_more: bool) -> Markup:
     """How many places have each published upper bound; bars within the threshold are filled."""
     most, gap = max([1, *bars]), _FRAME / len(bars)
     wide = max(2.0, min(26.0, gap - 4))
@@ -76,7 +77,7 @@ def histogram(bars: Sequence[int], threshold: int | None, *, last_is_more: bool)
     return _svg(_FRAME, _TALL + 26, "Places by published upper bound", "".join(body))
 
 
-def curve(chances: Mapping[int, float], threshold: int) -> str:
+def curve(chances: Mapping[int, float], threshold: int) -> Markup:
     """The chance of "at most" by the true number of visitors; it ends, at zero, right of the threshold."""
     gap = _HALF / max(1, *chances)
     body = [
@@ -110,9 +111,9 @@ def _height(share: float) -> float:
     return _TALL - (_TALL - 20) * share
 
 
-def _svg(wide: float, tall: float, title: str, body: str) -> str:
-    label = html.escape(title, quote=True)
-    return (
+def _svg(wide: float, tall: float, title: str, body: str) -> Markup:
+    label = escape(title)
+    return Markup(
         f'<svg viewBox="0 0 {wide:.0f} {tall:.0f}" role="img" aria-label="{label}"><title>{label}</title>'
         f"{body}</svg>"
     )

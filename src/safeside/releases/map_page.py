@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from typing import Any, Final
 
 import numpy as np
@@ -25,28 +24,23 @@ def render(
     manifest: Manifest, answers: Answers, places: Places, basemap: dict[str, Any] | None = None
 ) -> bytes:
     """The page, from what is published and the public list of places."""
-    code = pages.script(_SCRIPT)
-    simulated = bool(manifest["simulated"])
-    values = {
-        "csp": html.escape(pages.policy(code)),
-        "version": html.escape(manifest["software"]["version"]),
-        "title": html.escape(wording.title(manifest)),
-        "style": pages.asset("map.css"),
-        "body_class": "simulated" if simulated else "release",
-        "simulation_banner": f'<p class="banner">{html.escape(wording.SIMULATION)}</p>' if simulated else "",
-        "watermark": "SIMULATION" if simulated else "",
-        "heading": html.escape(wording.when(manifest["question"])),
-        "known_iso": html.escape(manifest["known_on"]),
-        "known_text": html.escape(wording.known_on(manifest)),
-        "no_slider": html.escape(wording.no_slider(manifest)),
-        "reading": pages.paragraphs([*wording.error_side(manifest), *wording.scope(manifest)]),
-        "promise": pages.paragraphs(wording.promise(manifest)),
-        "making": pages.paragraphs(wording.making(manifest)),
-        "footer": html.escape(wording.footer(manifest)),
-        "data": pages.data_block(_data(manifest, answers, places, basemap)),
-        "script": code,
-    }
-    return pages.fill("map.html", values)
+    return pages.page(
+        "map.html",
+        style="map.css",
+        code=pages.script(_SCRIPT),
+        data=_data(manifest, answers, places, basemap),
+        title=wording.title(manifest),
+        body_class="simulated" if manifest["simulated"] else "release",
+        banner=wording.SIMULATION if manifest["simulated"] else None,
+        heading=wording.when(manifest["question"]),
+        known_iso=manifest["known_on"],
+        known_text=wording.known_on(manifest),
+        no_slider=wording.no_slider(manifest),
+        reading=[*wording.error_side(manifest), *wording.scope(manifest)],
+        promise=wording.promise(manifest),
+        making=wording.making(manifest),
+        footer=wording.footer(manifest),
+    )
 
 
 def said(manifest: Manifest, answers: Answers) -> dict[str, Any]:

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import html
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from importlib import resources
-from string import Template
 from typing import Any, Final
 
-from safeside import untrusted
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup
+
+from safeside import __version__, untrusted
+from safeside.releases import states
 
 
 def asset(name: str) -> str:
@@ -25,8 +27,8 @@ def asset(name: str) -> str:
 
 
 def script(names: Iterable[str]) -> str:
-    """Several source files as one closed script."""
-    parts = "\n".join(asset(name) for name in names)
+    """Several source files as one closed script, which knows the states by the numbers they have here."""
+    parts = "\n".join([states.script(), *map(asset, names)])
     return f'(() => {{\n"use strict";\n{parts}\n}})();'
 
 
@@ -62,11 +64,27 @@ def read_data(page: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def paragraphs(sentences: Iterable[str]) -> str:
-    """Each text as a paragraph."""
-    return "".join(f"<p>{html.escape(text)}</p>" for text in sentences)
+# A name that a template asks for and nobody gave is an error, and every value is text unless it is Markup.
+_TEMPLATES: Final = Environment(
+    loader=FunctionLoader(asset),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
 
 
-def fill(template: str, values: Mapping[str, str]) -> bytes:
-    """The page; every value is HTML already."""
-    return Template(asset(template)).substitute(values).encode()
+def page(template: str, *, style: str, code: str | None = None, data: Any = None, **values: Any) -> bytes:
+    """The page: the template filled with values, which are escaped; style, script and data stand as they are.
+
+    `style` names a file of the package; `code` is a whole script, and `data` what it reads.
+    """
+    filled = _TEMPLATES.get_template(template).render(
+        csp=policy(code),
+        version=__version__,
+        style=Markup(asset(style)),
+        script=None if code is None else Markup(code),
+        data=Markup(data_block(data)),
+        **values,
+    )
+    return f"{filled}\n".encode()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
+from markupsafe import Markup
 
 from safeside.releases import charts, pages, statement, wording
 from safeside.releases.answers import Answers
@@ -17,30 +17,26 @@ _BARS: Final = 24
 
 def render(manifest: Manifest, answers: Answers, chances: Mapping[int, float]) -> bytes:
     """The page; `chances[f]` is the chance of "at most" at a true count of f, known before any data was."""
-    question = manifest["question"]
-    simulated = bool(manifest["simulated"])
-    values = {
-        "csp": html.escape(pages.policy(None)),
-        "version": html.escape(manifest["software"]["version"]),
-        "title": html.escape(wording.title(manifest)),
-        "style": pages.asset("report.css"),
-        "body_class": "simulated" if simulated else "release",
-        "simulation_banner": f'<p class="banner">{html.escape(wording.SIMULATION)}</p>' if simulated else "",
-        "heading": html.escape(wording.when(question)),
-        "question": html.escape(wording.thresholds(question)),
-        "known_iso": html.escape(manifest["known_on"]),
-        "known_text": html.escape(wording.known_on(manifest)),
-        "states": charts.share_bar(_parts(manifest)),
-        "states_caption": "What is said of the places, all of them.",
-        "figures": _figures(manifest, answers, chances),
-        "reading": pages.paragraphs([*wording.error_side(manifest), *wording.scope(manifest)]),
-        "promise": pages.paragraphs(wording.promise(manifest)),
-        "not_promised": pages.paragraphs(statement.not_promised(manifest)),
-        "tables": _table(_answer_rows(manifest)) + _table(_parameter_rows(manifest)),
-        "making": pages.paragraphs(wording.making(manifest)),
-        "footer": html.escape(wording.footer(manifest)),
-    }
-    return pages.fill("report.html", values)
+    return pages.page(
+        "report.html",
+        style="report.css",
+        title=f"Report: {wording.title(manifest)}",
+        body_class="simulated" if manifest["simulated"] else "release",
+        banner=wording.SIMULATION if manifest["simulated"] else None,
+        heading=wording.when(manifest["question"]),
+        question=wording.thresholds(manifest["question"]),
+        known_iso=manifest["known_on"],
+        known_text=wording.known_on(manifest),
+        states=charts.share_bar(_parts(manifest)),
+        states_caption="What is said of the places, all of them.",
+        figures=_figures(manifest, answers, chances),
+        reading=[*wording.error_side(manifest), *wording.scope(manifest)],
+        promise=wording.promise(manifest),
+        not_promised=statement.not_promised(manifest),
+        tables=[_answer_rows(manifest), _parameter_rows(manifest)],
+        making=wording.making(manifest),
+        footer=wording.footer(manifest),
+    )
 
 
 def _parts(manifest: Manifest) -> list[tuple[str, str, int]]:
@@ -56,7 +52,7 @@ def _parts(manifest: Manifest) -> list[tuple[str, str, int]]:
     return parts
 
 
-def _figures(manifest: Manifest, answers: Answers, chances: Mapping[int, float]) -> str:
+def _figures(manifest: Manifest, answers: Answers, chances: Mapping[int, float]) -> list[tuple[Markup, str]]:
     question = manifest["question"]
     threshold = None if question["at_most_of"] else question["at_most"]
     figures = []
@@ -79,10 +75,7 @@ def _figures(manifest: Manifest, answers: Answers, chances: Mapping[int, float])
             "known before any data was read.",
         )
     )
-    return "".join(
-        f"<figure>{picture}<figcaption>{html.escape(caption)}</figcaption></figure>"
-        for picture, caption in figures
-    )
+    return figures
 
 
 def _answer_rows(manifest: Manifest) -> list[tuple[str, str]]:
@@ -128,11 +121,3 @@ def _parameter_rows(manifest: Manifest) -> list[tuple[str, str]]:
             ("Delta of everything from this dataset, at most", wording.number(guarantee["caps"]["delta"]))
         )
     return rows
-
-
-def _table(rows: Sequence[tuple[str, str]]) -> str:
-    lines = "".join(
-        f'<tr><th scope="row">{html.escape(name)}</th><td class="number">{html.escape(value)}</td></tr>'
-        for name, value in rows
-    )
-    return f"<table>{lines}</table>"

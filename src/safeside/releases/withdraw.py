@@ -8,7 +8,6 @@ reads the same for every reason: the ledger alone keeps it.
 
 from __future__ import annotations
 
-import html
 import os
 import textwrap
 from collections.abc import Sequence
@@ -160,19 +159,14 @@ def _statement(release: str, withdrawn: str) -> bytes:
 def _page(release: str, withdrawn: str) -> bytes:
     """The notice where the map and the report were, so that a link to either still leads to an answer."""
     moment = datetime.fromisoformat(withdrawn)
-    return pages.fill(
+    return pages.page(
         "notice.html",
-        {
-            "csp": html.escape(pages.policy(None)),
-            "version": html.escape(__version__),
-            "title": "This release was withdrawn",
-            "style": pages.asset("report.css"),
-            "when_iso": html.escape(withdrawn),
-            "when_text": f"{moment.day} {moment:%B %Y, %H:%M} UTC",
-            "notice": pages.paragraphs(notice_sentences(release)),
-            "footer": f"Made with safeside {html.escape(__version__)}. "
-            "Signed: check it with <code>safeside verify</code>.",
-        },
+        style="report.css",
+        title="This release was withdrawn",
+        body_class="withdrawn",
+        when_iso=withdrawn,
+        when_text=f"{moment.day} {moment:%B %Y, %H:%M} UTC",
+        notice=notice_sentences(release),
     )
 
 

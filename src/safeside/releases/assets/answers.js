@@ -1,7 +1,5 @@
 // The published answers as flat arrays, and what they say at a threshold the reader chose.
 const DATA = JSON.parse(document.getElementById("data").textContent);
-const STATES = ["AT_MOST", "AT_LEAST", "UNCLEAR", "NOT_ASKED"];
-const [AT_MOST, AT_LEAST, UNCLEAR, NOT_ASKED] = [0, 1, 2, 3];
 const NONE = -1; // in `upper`: no bound was published
 const COUNT = DATA.ids.length;
 const UPPER = Float64Array.from(DATA.upper, (bound) => (bound === null ? NONE : bound));
