@@ -74,7 +74,7 @@ def _price(number: int, turn: int) -> Cost:
     """An amount nobody would choose, so that a rounding anywhere would show; every third is sparse."""
     draw = random.Random(f"{number} {turn}")
     each = Fraction(draw.randint(1, _LARGEST), draw.randint(1, _LARGEST))
-    return Cost(epsilon=3 * each, each=each) if turn % 3 == 0 else Cost(epsilon=each)
+    return Cost(epsilon=3 * each, epsilon_each=each) if turn % 3 == 0 else Cost(epsilon=each)
 
 
 def _start(url: str, number: int, share: int, directory: Path) -> int:
@@ -106,7 +106,7 @@ def _publish(ledger: Ledger, request: str, cost: Cost, *, again: bool) -> Fracti
     reservation = ledger.reserve(DATASET, request, _QUESTION, cost)
     if again:
         ledger.reserve(DATASET, request, _QUESTION, cost)
-    ledger.commit(reservation, f"manifest of {request}", alarms=None if cost.each is None else 1)
+    ledger.commit(reservation, f"manifest of {request}", alarms=None if cost.epsilon_each is None else 1)
     return cost.epsilon - ledger.give_back(reservation)
 
 

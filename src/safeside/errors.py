@@ -10,7 +10,7 @@ Each says what happened and what to do next, and never quotes private data::
     ├── PrivacyError         a guarantee that would not hold
     │   ├── UnknownPolicy
     │   ├── NotMonotone      one-sided noise asked for a query that has no direction
-    │   ├── NoRoom           targets that cover everywhere a person could be
+    │   ├── NowhereElse      targets that cover everywhere a person could be
     │   └── SimulationOnly   seeded noise where a real release was asked for
     ├── InputError           visits, places or windows that cannot be counted for certain
     │   ├── BadFile
@@ -106,7 +106,7 @@ class NotMonotone(PrivacyError):
     """One-sided noise was asked for a query that is neither decreasing nor increasing."""
 
 
-class NoRoom(PrivacyError):
+class NowhereElse(PrivacyError):
     """The targets leave a person nowhere else to be, so the guarantee would be empty."""
 
 

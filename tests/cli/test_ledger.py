@@ -46,7 +46,7 @@ def read(*arguments: str) -> Any:
 
 def spend(place: str) -> None:
     with open_ledger(place) as book:
-        first = book.reserve("visits", "a", QUESTION, cost(2, each=Fraction(1)))
+        first = book.reserve("visits", "a", QUESTION, cost(2, epsilon_each=Fraction(1)))
         book.commit(first, "0123456789abcdef0123", alarms=1)
         book.give_back(first)
         book.reserve("visits", "b [draft]", QUESTION, cost("1/3"))

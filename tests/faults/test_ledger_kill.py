@@ -17,7 +17,7 @@ from tests.ledger.stores import NOON, QUESTION, backup, cost, restore
 
 from safeside.ledger import Ledger, open_ledger, steps
 
-SPARSE = cost(2, each=Fraction(1, 2))
+SPARSE = cost(2, epsilon_each=Fraction(1, 2))
 Act = Callable[[Ledger], object]
 
 

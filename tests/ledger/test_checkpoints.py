@@ -40,7 +40,7 @@ def long(url: str) -> Iterator[Ledger]:
         stopped = made.reserve("city", "stopped", about(1), cost(1))
         made.read_files(stopped, ["f1"])
         made.stop(stopped)
-        sparse = made.reserve("town", "sparse", about(3), cost(2, each=Fraction(1, 2)))
+        sparse = made.reserve("town", "sparse", about(3), cost(2, epsilon_each=Fraction(1, 2)))
         made.commit(sparse, "m-sparse", alarms=1)
         made.give_back(sparse)
         made.refuse("city", "no", about(4), "BadFile")
@@ -98,7 +98,10 @@ def test_nothing_is_forgotten_by_one_who_begins_at_a_checkpoint(long: Ledger, ur
             fresh.read_files(port, ["f1"])
         with pytest.raises(LedgerError, match="exists already"):
             fresh.create_dataset("city", "person", 1000)
-        assert fresh.give_back(fresh.reserve("town", "sparse", about(3), cost(2, each=Fraction(1, 2)))) == 1.5
+        assert (
+            fresh.give_back(fresh.reserve("town", "sparse", about(3), cost(2, epsilon_each=Fraction(1, 2))))
+            == 1.5
+        )
         head = fresh.head
         fresh.refuse("city", "no", about(4), "BadFile")
         assert fresh.head == head, "the same refusal is recorded once"

@@ -25,7 +25,7 @@ EXAMPLES: list[Action] = [
         reference="0" * 32,
         dataset="city",
         question=QUESTION,
-        cost=cost(1, periods=("2021-03-04",), each=Fraction(1, 2)),
+        cost=cost(1, periods=("2021-03-04",), epsilon_each=Fraction(1, 2)),
         charged=Budget(epsilon=Fraction(1)),
     ),
     events.FilesRead(dataset="city", files=("f1", "f2")),

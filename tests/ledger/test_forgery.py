@@ -18,7 +18,7 @@ from safeside.errors import LedgerForked, LedgerTampered
 from safeside.ledger import Budget, Caps, Ledger, events, open_ledger
 from safeside.ledger.events import Action, Event, Found, Head, canonical, digest, make
 
-SPARSE = cost(2, each=Fraction(1, 2))
+SPARSE = cost(2, epsilon_each=Fraction(1, 2))
 
 
 @pytest.fixture

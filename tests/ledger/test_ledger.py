@@ -56,7 +56,11 @@ def test_a_repeated_request_is_one_reservation(ledger: Ledger, url: str) -> None
 
 @pytest.mark.parametrize(
     ("question", "price"),
-    [({**QUESTION, "at_most": 3}, cost()), (QUESTION, cost(2)), (QUESTION, cost(delta=0, each=Fraction(1)))],
+    [
+        ({**QUESTION, "at_most": 3}, cost()),
+        (QUESTION, cost(2)),
+        (QUESTION, cost(delta=0, epsilon_each=Fraction(1))),
+    ],
 )
 def test_a_request_id_stands_for_one_question(
     ledger: Ledger, question: dict[str, object], price: Cost
@@ -200,12 +204,12 @@ def test_a_price_must_make_sense() -> None:
     with pytest.raises(BadNumber):
         Cost(epsilon=Fraction(0))
     with pytest.raises(BadNumber):
-        Cost(epsilon=Fraction(1), each=Fraction(2, 3))
+        Cost(epsilon=Fraction(1), epsilon_each=Fraction(2, 3))
     assert Cost(epsilon=Fraction(1), periods=("b", "a", "b")).periods == ("a", "b")
 
 
 def test_what_a_sparse_release_did_not_use_comes_back(ledger: Ledger) -> None:
-    made = ledger.reserve("city", "a", QUESTION, cost(2, each=Fraction(1, 2)))
+    made = ledger.reserve("city", "a", QUESTION, cost(2, epsilon_each=Fraction(1, 2)))
     assert ledger.remaining("city").epsilon == 1
     ledger.commit(made, "d1", alarms=1)
     assert ledger.give_back(made) == Fraction(3, 2)
@@ -217,7 +221,7 @@ def test_what_a_sparse_release_did_not_use_comes_back(ledger: Ledger) -> None:
 
 @pytest.mark.parametrize(("alarms", "back"), [(0, 2), (3, Fraction(1, 2)), (4, 0), (9, 0)])
 def test_nothing_comes_back_beyond_the_published_alarms(ledger: Ledger, alarms: int, back: Fraction) -> None:
-    made = ledger.reserve("city", "a", QUESTION, cost(2, each=Fraction(1, 2)))
+    made = ledger.reserve("city", "a", QUESTION, cost(2, epsilon_each=Fraction(1, 2)))
     with pytest.raises(LedgerError):
         ledger.give_back(made, "1/2")
     ledger.commit(made, "d1", alarms=alarms)
@@ -317,8 +321,8 @@ def test_a_link_is_recorded_even_where_too_much_was_spent(ledger: Ledger) -> Non
 
 def test_what_came_back_before_a_link_is_counted_as_spent(ledger: Ledger) -> None:
     ledger.create_dataset("town", "person", 3)
-    made = ledger.reserve("city", "a", QUESTION, cost(2, each=Fraction(1)))
-    late = ledger.reserve("town", "b", QUESTION, cost(1, each=Fraction(1)))
+    made = ledger.reserve("city", "a", QUESTION, cost(2, epsilon_each=Fraction(1)))
+    late = ledger.reserve("town", "b", QUESTION, cost(1, epsilon_each=Fraction(1)))
     ledger.commit(made, "d1", alarms=0)
     ledger.give_back(made)
     ledger.link("city", "town")

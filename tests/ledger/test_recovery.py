@@ -49,7 +49,7 @@ def test_a_crash_leaves_a_paid_reservation_that_is_explained(ledger: Ledger) -> 
 
 
 def test_a_crash_before_the_return_is_made_good(ledger: Ledger) -> None:
-    made = ledger.reserve("city", "a", QUESTION, cost(2, each=Fraction(1)))
+    made = ledger.reserve("city", "a", QUESTION, cost(2, epsilon_each=Fraction(1)))
     ledger.commit(made, "d1", alarms=1)
     assert ledger.recover().returned == (("a", Fraction(1)),)
     assert ledger.recover().returned == ()
@@ -197,7 +197,7 @@ def test_a_release_whose_commit_was_forgotten_is_what_its_reservation_paid_for(
     ledger: Ledger, each: Fraction | None
 ) -> None:
     """It is not charged again, and nothing else can be drawn or returned under the same payment."""
-    made = ledger.reserve("city", "a", QUESTION, cost(1, each=each))
+    made = ledger.reserve("city", "a", QUESTION, cost(1, epsilon_each=each))
     with pytest.raises(LedgerForked):
         ledger.reconcile([release(made, "d1")])
     found = ledger.recover([release(made, "d1")])
@@ -247,7 +247,7 @@ def test_a_run_that_took_a_reservation_up_on_another_copy_is_remembered(
 
 def test_what_was_charged_again_returns_nothing(ledger: Ledger, url: str, state: Path) -> None:
     copy = backup(url)
-    ledger.reserve("city", "a", QUESTION, cost(1, each=Fraction(1)))
+    ledger.reserve("city", "a", QUESTION, cost(1, epsilon_each=Fraction(1)))
     witness = {path: path.read_bytes() for path in state.iterdir()}
     go_elsewhere(url, state, copy, witness)
     with open_ledger(url) as both:

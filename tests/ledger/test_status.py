@@ -43,7 +43,7 @@ def test_a_fresh_day_has_room_of_its_own(ledger: Ledger) -> None:
 
 
 def test_the_promise_is_the_cap_whatever_came_back(ledger: Ledger) -> None:
-    made = ledger.reserve("city", "a", QUESTION, cost(2, each=Fraction(1)))
+    made = ledger.reserve("city", "a", QUESTION, cost(2, epsilon_each=Fraction(1)))
     ledger.commit(made, "d", alarms=0)
     ledger.give_back(made)
     shown = ledger.show("city")

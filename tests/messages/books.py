@@ -17,7 +17,7 @@ from safeside.ledger import Ledger, create_ledger
 Act = Callable[[Ledger], object]
 
 
-SPARSE = cost(2, each=Fraction(1))
+SPARSE = cost(2, epsilon_each=Fraction(1))
 
 
 @pytest.fixture

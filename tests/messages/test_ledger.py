@@ -209,7 +209,7 @@ def test_a_shared_budget_is_named(book: Ledger) -> None:
 
 
 def test_a_price_that_makes_no_sense() -> None:
-    assert said(lambda: Cost(epsilon=Fraction(1), each=Fraction(2, 3)), BadNumber) == (
+    assert said(lambda: Cost(epsilon=Fraction(1), epsilon_each=Fraction(2, 3)), BadNumber) == (
         "A sparse release of 1 was priced at 2/3 for each alarm.",
         "Price it as a whole number of alarms, under the asymmetric definition.",
     )

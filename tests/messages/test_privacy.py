@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from safeside import exact
-from safeside.errors import BadNumber, NoRoom, NotMonotone, PrivacyError, SafesideError, UnknownPolicy
+from safeside.errors import BadNumber, NotMonotone, NowhereElse, PrivacyError, SafesideError, UnknownPolicy
 from safeside.privacy import direction as d
 from safeside.privacy.account import Cost, Kind, standing
 from safeside.privacy.guarantee import Direction, Guarantee, Neighbours, Unit
@@ -157,8 +157,8 @@ CASES: list[tuple[Callable[[], object], type[SafesideError], str, str]] = [
         "List every combination a record can have, each with a value for every atom and no other.",
     ),
     (
-        lambda: d.require_room([lambda r: r == 1], [1]),
-        NoRoom,
+        lambda: d.require_not_exhaustive([lambda r: r == 1], [1]),
+        NowhereElse,
         "Every possible person is at one of the targets, so nobody could have been elsewhere and the "
         "guarantee would protect nothing.",
         "Ask about a list of public venues that leaves everybody somewhere else to be.",

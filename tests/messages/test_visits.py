@@ -172,7 +172,7 @@ def test_packages_that_are_not_there(monkeypatch: pytest.MonkeyPatch, package: s
 ERRORS = {
     "BadFile",
     "BadQuestion",
-    "NoRoom",
+    "NowhereElse",
     "MissingExtra",
     "Finding",
     "RowCheck",

@@ -6,7 +6,7 @@ import polars as pl
 from tests.messages.visits_acts import FIX, ROWS, SEEN, Said, asked, window
 from tests.visits.making import NOON, table
 
-from safeside.errors import BadQuestion, NoRoom
+from safeside.errors import BadQuestion, NowhereElse
 from safeside.visits import StayRule, VisitFormat, Window
 
 COLUMNS = "person, place, start, end"
@@ -136,13 +136,13 @@ SAID: Said = {
     ),
     "a radius": (
         lambda _: VisitFormat(radius=20_000),
-        NoRoom,
+        NowhereElse,
         "A radius of 20000 m around every place does not describe venues.",
         "Declare a radius above 0 and up to 1000 m.",
     ),
     "cells": (
         lambda _: VisitFormat(h3_resolution=3),
-        NoRoom,
+        NowhereElse,
         "H3 cells of resolution 3 with rings around them (1) are no venues.",
         "Declare a resolution from 9 to 15 (`h3_resolution=11`); rings: 2 at most around cells of "
         "resolution 9, 8 of 10, 10 of smaller ones, and none of 8.",

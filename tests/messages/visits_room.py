@@ -7,7 +7,7 @@ import polars as pl
 from tests.messages.visits_acts import FIX, Act, Said, listed
 from tests.visits.making import DAY, check_visits, count_visits
 
-from safeside.errors import NoRoom
+from safeside.errors import NowhereElse
 from safeside.visits import VisitFormat, read_places
 
 ROOM = (
@@ -41,39 +41,39 @@ def by_cells(resolution: int) -> Act:
 SAID: Said = {
     "homes": (
         listed(place=["a"], kind=["home"]),
-        NoRoom,
+        NowhereElse,
         "The list of places contains people's homes (kind: home): homes are never targets.",
         ROOM,
     ),
     "the rest": (
         listed(place=["a", "elsewhere"]),
-        NoRoom,
+        NowhereElse,
         "The list of places contains the rest of the world (place: elsewhere):"
         " a bucket for it leaves no room.",
         ROOM,
     ),
     "areas": (
         listed(place=["a"], kind=["District"]),
-        NoRoom,
+        NowhereElse,
         "The list of places contains areas that tile a map (kind: District):"
         " whoever is nowhere is in an area.",
         ROOM,
     ),
     "cells": (
         listed(place=list(h3.grid_disk(h3.latlng_to_cell(35.0, 139.0, 9), 1))),
-        NoRoom,
+        NowhereElse,
         "The places are H3 cells that close around each other and cover an area.",
         "List public venues instead, and find their visitors by the cells around them (`h3_resolution=`).",
     ),
     "geohashes": (
         listed(place=[f"xn76u{letter}" for letter in "0123456789bcdefghjkmnpqrstuvwxyz"]),
-        NoRoom,
+        NowhereElse,
         "The places look like geohashes that close around each other and cover an area.",
         CODES,
     ),
     "mesh codes": (
         listed(place=[f"533945{number:02}" for number in range(100)]),
-        NoRoom,
+        NowhereElse,
         "The places look like Japanese mesh codes that close around each other and cover an area.",
         CODES,
     ),
@@ -83,13 +83,13 @@ SAID: Said = {
             latitude=[n // 3 for n in range(9)],
             longitude=[n % 3 for n in range(9)],
         ),
-        NoRoom,
+        NowhereElse,
         "The places lie on a lattice of points that close around each other, as cells that cover an area do.",
         "List public venues instead, and find their visitors by a radius around them (`radius=`).",
     ),
     "a radius that covers": (
         by_radius(220),
-        NoRoom,
+        NowhereElse,
         "Around the place 'shop40', 100 % of the ground within a kilometre is within 220 m of a place on the"
         " list: whoever lives there could hardly have been at none of them.",
         "Declare a radius of at most 150 m, or list fewer places: a tenth of the ground around each must be"
@@ -97,7 +97,7 @@ SAID: Said = {
     ),
     "cells that cover": (
         by_cells(9),
-        NoRoom,
+        NowhereElse,
         "Around the place 'shop61', 91.8 % of the ground within a kilometre is in an H3 cell (resolution 9)"
         " of a place on the list: whoever lives there could hardly have been at none of them.",
         "Declare smaller cells (a higher resolution), or list fewer places: a tenth of the ground around each"

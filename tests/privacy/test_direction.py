@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from safeside.errors import NoRoom, NotMonotone, PrivacyError, UnknownPolicy
+from safeside.errors import NotMonotone, NowhereElse, PrivacyError, UnknownPolicy
 from safeside.privacy import direction as d
 from safeside.privacy.direction import CountQuery, Declared, direction_of, require_monotone
 from safeside.privacy.guarantee import Direction
@@ -129,9 +129,9 @@ def test_covering_everything_makes_the_sensitivity_zero() -> None:
     places = [lambda r, t=t: t in r for t in "123"]
     everywhere = [frozenset(t) for t in "123"]
     assert d.sensitivity_of_steps(places, everywhere, frozenset.__ge__) == 0
-    with pytest.raises(NoRoom):
-        d.require_room(places, everywhere)
-    d.require_room(places, RECORDS)
+    with pytest.raises(NowhereElse):
+        d.require_not_exhaustive(places, everywhere)
+    d.require_not_exhaustive(places, RECORDS)
 
 
 def test_bounded_dp_doubles_up_to_the_number_of_counts() -> None:

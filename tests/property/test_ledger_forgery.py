@@ -57,7 +57,7 @@ def action_of(state: State, move: Move) -> Action:
         "reference": "r",
         "dataset": dataset,
         "question": {},
-        "cost": Cost(epsilon=epsilon, each=each),
+        "cost": Cost(epsilon=epsilon, epsilon_each=each),
         "charged": Budget(epsilon=epsilon),
     }
     match kind:
@@ -75,7 +75,7 @@ def action_of(state: State, move: Move) -> Action:
         case "stop":
             return events.Stopped(request=request, reservation=digest)
         case "commit":
-            sparse = known is not None and known.cost.each is not None
+            sparse = known is not None and known.cost.epsilon_each is not None
             return events.Committed(
                 request=request,
                 reservation=digest,
@@ -123,7 +123,7 @@ def freeable(state: State, dataset: str) -> Fraction:
     def most(one: Reservation) -> Fraction:
         if rules.endable(state, one):
             return one.charged.epsilon
-        unknown = one.stage is Stage.RESERVED and one.cost.each is not None
+        unknown = one.stage is Stage.RESERVED and one.cost.epsilon_each is not None
         return one.charged.epsilon if unknown else rules.returnable(state, one)
 
     members = state.group(dataset).members

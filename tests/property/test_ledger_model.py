@@ -87,10 +87,10 @@ class LedgerMachine(RuleBasedStateMachine):
 
     @rule(name=NAMES, epsilon=AMOUNTS, alarms=st.none() | st.integers(1, 4))
     def reserve(self, name: str, epsilon: Fraction, alarms: int | None) -> None:
-        price = cost(epsilon, each=None if alarms is None else epsilon / alarms)
+        price = cost(epsilon, epsilon_each=None if alarms is None else epsilon / alarms)
         known = self.paid.get(name)
         if known is not None:
-            if (known.epsilon, known.each) != (price.epsilon, price.each):
+            if (known.epsilon, known.each) != (price.epsilon, price.epsilon_each):
                 with pytest.raises(RequestConflict):
                     self.ledger.reserve("city", name, {}, price)
             return
@@ -100,13 +100,13 @@ class LedgerMachine(RuleBasedStateMachine):
             assert caught.value.remaining == CAP - self.spent()
             return
         self.ledger.reserve("city", name, {}, price)
-        self.paid[name] = Paid(epsilon=epsilon, each=price.each)
+        self.paid[name] = Paid(epsilon=epsilon, each=price.epsilon_each)
 
     @rule(name=NAMES)
     def repeat(self, name: str) -> None:
         known = self.paid.get(name)
         if known is not None:
-            again = self.ledger.reserve("city", name, {}, cost(known.epsilon, each=known.each))
+            again = self.ledger.reserve("city", name, {}, cost(known.epsilon, epsilon_each=known.each))
             assert again.manifest == known.manifest
 
     @rule(name=NAMES, alarms=st.integers(0, 5))
@@ -192,7 +192,7 @@ class LedgerMachine(RuleBasedStateMachine):
         manifest = self._draw()
 
         def publish() -> None:
-            made = self.ledger.reserve("city", name, {}, cost(epsilon, each=epsilon))
+            made = self.ledger.reserve("city", name, {}, cost(epsilon, epsilon_each=epsilon))
             self.ledger.give_back(self.ledger.commit(made, manifest, alarms=0))
 
         self._dying_at(step, publish)
@@ -266,7 +266,7 @@ class LedgerMachine(RuleBasedStateMachine):
                 continue
             name = one.request if one.request not in self.paid else f"{one.request} [{one.manifest[:12]}]"
             self.paid[name] = Paid(
-                epsilon=one.cost.epsilon, each=one.cost.each, manifest=one.manifest, recharged=True
+                epsilon=one.cost.epsilon, each=one.cost.epsilon_each, manifest=one.manifest, recharged=True
             )
         self.ledger.reconcile(self.published.values())
         self._returned_by_recovery()

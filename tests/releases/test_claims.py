@@ -94,7 +94,12 @@ FAULTS: dict[str, tuple[dict[str, Any], tuple[str, ...], object, str]] = {
         2,
         "epsilon needs|the alarms allow",
     ),
-    "sparse, smaller kappa": (SPARSE_DAY, ("question", "places_per_person"), 2, "what its epsilon needs"),
+    "sparse, fewer places of a person": (
+        SPARSE_DAY,
+        ("question", "max_places_per_person"),
+        2,
+        "what its epsilon needs",
+    ),
     "sparse, smaller epsilon": (
         SPARSE_DAY,
         ("question", "method", "epsilon"),
@@ -108,9 +113,19 @@ FAULTS: dict[str, tuple[dict[str, Any], tuple[str, ...], object, str]] = {
         "unknown field `delta`",
     ),
     "sparse, claims less": (SPARSE_DAY, ("guarantee", "epsilon"), "1/3", r"claims \(epsilon\)"),
-    "sparse, price of an alarm": (SPARSE_DAY, ("ledger", "cost", "each"), "1/4", r"charged \(each\)"),
+    "sparse, price of an alarm": (
+        SPARSE_DAY,
+        ("ledger", "cost", "epsilon_each"),
+        "1/4",
+        r"charged \(epsilon_each\)",
+    ),
     "sparse, price of the whole": (SPARSE_DAY, ("ledger", "cost", "epsilon"), "2/3", r"charged \(epsilon\)"),
-    "sparse, no price of an alarm": (SPARSE_DAY, ("ledger", "cost", "each"), GONE, r"charged \(each\)"),
+    "sparse, no price of an alarm": (
+        SPARSE_DAY,
+        ("ledger", "cost", "epsilon_each"),
+        GONE,
+        r"charged \(epsilon_each\)",
+    ),
     "sparse, no order": (SPARSE, ("question", "method", "order"), GONE, "missing required field `order`"),
     "sparse, an order of no kind": (
         SPARSE,
@@ -131,7 +146,12 @@ FAULTS: dict[str, tuple[dict[str, Any], tuple[str, ...], object, str]] = {
         "0",
         "refused .Under ordinary differential privacy",
     ),
-    "bit, more places": (BIT, ("question", "places_per_person"), 2, "noise is not what its epsilon needs"),
+    "bit, more places": (
+        BIT,
+        ("question", "max_places_per_person"),
+        2,
+        "noise is not what its epsilon needs",
+    ),
     "bit, as if asymmetric": (BIT, ("guarantee", "kind"), "adp", r"claims \(kind\)"),
     "bit, replacement": (BIT, ("guarantee", "neighbours"), "replace", r"claims \(neighbours\)"),
     "bit, charged as asymmetric": (
@@ -362,12 +382,12 @@ def _could_be_true(at: tuple[str, ...], release: Release) -> bool:
     if at == ("question", "people"):
         return not (answers.upper >= record["question"]["people"]).any()
     if (
-        at in (("question", "method", "alarms"), ("question", "places_per_person"))
+        at in (("question", "method", "alarms"), ("question", "max_places_per_person"))
         and record["mechanism"]["alarms"]
     ):
         price, mechanism = record["ledger"]["cost"], record["mechanism"]
-        same = min(mechanism["alarms"], mechanism["places_per_person"] or mechanism["alarms"])
-        paid = Fraction(price["epsilon"]) / Fraction(price["each"])
+        same = min(mechanism["alarms"], mechanism["max_places_per_person"] or mechanism["alarms"])
+        paid = Fraction(price["epsilon"]) / Fraction(price["epsilon_each"])
         return same == paid and not (at[-1] == "alarms" and record["answers"]["NOT_ASKED"])
     return False
 
@@ -424,7 +444,7 @@ def test_a_release_the_ledger_knows_otherwise_is_found(world: World, monkeypatch
         (paid,) = ledger.reservations("city")
     for known, what in [
         (
-            replace(paid, cost=msgspec.structs.replace(paid.cost, each=Fraction(1, 120))),
+            replace(paid, cost=msgspec.structs.replace(paid.cost, epsilon_each=Fraction(1, 120))),
             "charged another price",
         ),
         (replace(paid, reference="0" * 32), "by another reference"),

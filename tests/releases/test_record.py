@@ -18,8 +18,8 @@ from safeside.errors import BadRelease, MadeByNewer
 from safeside.releases import record as module
 from safeside.releases.methods import METHODS
 from safeside.releases.methods.counts import NoisyCounts
-from safeside.releases.methods.decision import OneBit
-from safeside.releases.methods.sparse import InTurn
+from safeside.releases.methods.decision import OneBitDecisions
+from safeside.releases.methods.sparse import SparseCounts
 from safeside.releases.question import Question
 from safeside.releases.record import ReleaseRecord, decode
 from safeside.releases.release import Release
@@ -73,7 +73,7 @@ class Guess(NoisyCounts, frozen=True, kw_only=True, tag="guess"):
 
 
 class NextQuestion(Question, frozen=True, kw_only=True):
-    method: NoisyCounts | InTurn | OneBit | Guess
+    method: NoisyCounts | SparseCounts | OneBitDecisions | Guess
     weather: str | None = None
 
 

@@ -11,7 +11,7 @@ import typer
 from safeside.cli import publish_options as options
 from safeside.cli import visit_options as visit
 from safeside.cli.console import VIOLATION, AsJson, out, print_json, spinner
-from safeside.cli.gather import gather
+from safeside.cli.shared_options import options_of
 from safeside.cli.wording import as_typed
 from safeside.visits import (
     Expected,
@@ -31,8 +31,8 @@ def register(app: typer.Typer) -> None:
     app.command("check")(check)
 
 
-@gather("declared", visit.declared)
-@gather("expected", visit.expected)
+@options_of("declared", visit.declared)
+@options_of("expected", visit.expected)
 def check(
     visits: visit.Visits,
     places: Annotated[

@@ -28,9 +28,9 @@ from safeside.cli.console import (
     spinner,
     terminable,
 )
-from safeside.cli.gather import gather
 from safeside.cli.key import ask_passphrase
 from safeside.cli.ledger_text import budget_json
+from safeside.cli.shared_options import options_of
 from safeside.cli.wording import as_typed
 from safeside.errors import SimulationOnly
 from safeside.exact import show
@@ -49,9 +49,9 @@ def register(app: typer.Typer) -> None:
     app.command("simulate")(simulate)
 
 
-@gather("question", options.question)
-@gather("declared", visit.declared)
-@gather("expected", visit.expected)
+@options_of("question", options.question)
+@options_of("declared", visit.declared)
+@options_of("expected", visit.expected)
 def publish(
     visits: visit.Visits,
     places: Annotated[
@@ -204,7 +204,7 @@ def _as_json(release: Release, left: Budget) -> dict[str, object]:
     }
 
 
-@gather("question", options.question)
+@options_of("question", options.question)
 def simulate(
     counts: Annotated[Path, typer.Argument(metavar="COUNTS.csv", help="Columns place and count.")],
     out_dir: options.Out,

@@ -217,7 +217,7 @@ class Chain:
     def _look(self) -> None:
         """How long the witnesses are now; from the beginning where one is not the file that was read."""
         for witness in (*self._witnesses, *self._given):
-            if not witness.look():
+            if not witness.refresh_size():
                 self._begun = False
 
     def _catch_up(self, rows: Rows) -> None:
@@ -344,7 +344,7 @@ class Chain:
 
     def _lacks(self, witness: Witness, document: str) -> bool:
         """Whether a witness may not hold a document: it was not read there, and is of no earlier event."""
-        first = self._state.look("document", document)
+        first = self._state.lookup("document", document)
         return document not in witness.documents and (first is None or first > witness.base)
 
     def _testify(self, behind: dict[Witness, tuple[list[Row], dict[str, str]]], added: list[Event]) -> None:

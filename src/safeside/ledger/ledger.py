@@ -273,7 +273,7 @@ class Ledger(Reader):
         def decide(state: State) -> Decision:
             dataset = state.known(reservation.request, reservation.digest).dataset
             rules.require_own_files(state, dataset, given)
-            new = tuple(one for one in given if dataset not in (state.look("file", one) or ()))
+            new = tuple(one for one in given if dataset not in (state.lookup("file", one) or ()))
             return Decision(actions=(events.FilesRead(dataset=dataset, files=new),) if new else ())
 
         self._chain.record(events.FilesRead, decide, now)
@@ -330,5 +330,5 @@ def _refusal(
         ends=ends,
     )
     # Somebody who asks the same in a loop does not fill the ledger.
-    same = state.look("refusal", request) == rules.refusal_key(action)
+    same = state.lookup("refusal", request) == rules.refusal_key(action)
     return Decision() if same else Decision(actions=(action,))

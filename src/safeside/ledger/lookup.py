@@ -127,7 +127,7 @@ class Account:
         """A node of the index, from the transaction that is open now."""
         return self._source().node(name)
 
-    def look(self, kind: str, name: str) -> Any:
+    def lookup(self, kind: str, name: str) -> Any:
         """What the index holds under a name; None where it is certain that it holds nothing."""
         try:
             return self.index.get(f"{kind} {name}")
@@ -140,7 +140,7 @@ class Account:
     def reservation(self, request: str) -> Reservation | None:
         """The reservation made for a request, at its present stage."""
         if request not in self.cached and self.base.number:
-            entry = self.look("request", request)
+            entry = self.lookup("request", request)
             if entry is not None and self.base.number:
                 self.cached[request] = self._load(request, records.convert(Entry, entry))
         return self.cached.get(request)

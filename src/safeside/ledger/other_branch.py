@@ -127,7 +127,7 @@ def _agreed(one: int | None, two: int | None) -> int | None:
 def _commit(state: State, action: events.Committed, lost: Event, event: Event) -> None:
     known = _revived(state, action.reservation, event)
     if known is None:
-        if state.look("manifest", action.manifest) is not None:
+        if state.lookup("manifest", action.manifest) is not None:
             return  # The witness has a hole; the release itself said what it cost.
         raise Impossible("nothing says what its release cost")
     if known.stage is Stage.RESERVED:

@@ -15,7 +15,7 @@ from safeside.ledger.checkpoint import EVERY
 from safeside.ledger.events import Event, Head
 from safeside.ledger.periods import check_periods, periods_of
 from safeside.ledger.recovery import Published, reconcile
-from safeside.ledger.rules import require_open, require_room
+from safeside.ledger.rules import require_open, require_within_budget
 from safeside.ledger.state import State
 from safeside.ledger.status import Leak, Status, leaks, lengthen, status
 from safeside.ledger.store import Draw, Rows, Store
@@ -102,7 +102,7 @@ class Reader:
     def preview(self, dataset: str, cost: Cost) -> Budget:
         """What would be left after such a release; OverBudget where it does not fit. Nothing is recorded."""
         with self._state() as (state, _):
-            require_room(state, dataset, cost)
+            require_within_budget(state, dataset, cost)
         return self.remaining(dataset, cost.periods) - cost.under_policy()
 
     def require_open(self, dataset: str, request_id: str, question: Mapping[str, Any]) -> None:
@@ -119,13 +119,13 @@ class Reader:
     def committed(self, manifest: str) -> Reservation | None:
         """The reservation that paid for the release with this digest."""
         with self._state() as (state, _):
-            request = state.look("manifest", manifest)
+            request = state.lookup("manifest", manifest)
             return None if request is None else state.reservation(request)
 
     def committed_of(self, manifests: Iterable[str]) -> set[str]:
         """Which of these digests are of releases that the ledger committed to."""
         with self._state() as (state, _):
-            return {one for one in manifests if state.look("manifest", one) is not None}
+            return {one for one in manifests if state.lookup("manifest", one) is not None}
 
     def asked(self, dataset: str, question: Mapping[str, Any]) -> Reservation | None:
         """The last release, or else unfinished request, of these people that asked the same of the same time.
@@ -135,7 +135,7 @@ class Reader:
         same = same_question(events.shorten(question)[0])
         with self._state() as (state, _):
             members = state.group(dataset).members
-            requests = [] if same is None else state.look("asks", same) or []
+            requests = [] if same is None else state.lookup("asks", same) or []
             known = [one for request in requests if (one := state.reservation(request)) is not None]
         found = [one for one in known if one.dataset in members and one.stage is not Stage.WITHDRAWN]
         return max(found, key=lambda one: (one.stage is Stage.COMMITTED, one.number), default=None)

@@ -46,7 +46,7 @@ def rebuild(store: Store, given: Sequence[Path] = ()) -> Rebuilt:
     candidates = [*_witnesses(store, kept_identity), *given]
     witnesses = [Witness(path) for path in dict.fromkeys(candidates)]
     for witness in witnesses:
-        witness.look()
+        witness.refresh_size()
     lines = [line for witness in witnesses for line in witness.news() if line.whole()]
     seen = [event for line in lines if (event := _read(line.body))]
     if not seen:

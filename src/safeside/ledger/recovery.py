@@ -187,7 +187,7 @@ def _charged(state: State, one: Published) -> bool:
 
     A reservation alone is not enough: it would pay for this release and for whatever is drawn next.
     """
-    return state.look("manifest", one.manifest) is not None
+    return state.lookup("manifest", one.manifest) is not None
 
 
 def _commit_published(state: State, one: Published) -> Committed | None:
@@ -200,13 +200,13 @@ def _commit_published(state: State, one: Published) -> Committed | None:
         return None
     if (known.dataset, known.cost) != (one.dataset, one.cost):
         return None
-    all_of_them = None if known.cost.each is None else int(known.cost.epsilon / known.cost.each)
+    each = known.cost.epsilon_each
     return Committed(
         request=one.request,
         reservation=known.digest,
         manifest=one.manifest,
         fingerprint=None,
-        alarms=all_of_them,
+        alarms=None if each is None else int(known.cost.epsilon / each),
     )
 
 

@@ -47,7 +47,7 @@ def may_reserve(state: Account, action: events.Reserved) -> None:
             "Use a new request id for a new question; the same id is for repeating the same question.",
         )
     require_open(state, action.dataset, action.request, action.question)
-    require_room(state, action.dataset, action.cost)
+    require_within_budget(state, action.dataset, action.cost)
 
 
 def may_charge_again(state: Account, action: events.Charged, request: str) -> None:
@@ -88,7 +88,7 @@ def require_open(state: Account, dataset: str, request: str, question: Mapping[s
             )
 
 
-def require_room(state: Account, dataset: str, cost: Cost) -> None:
+def require_within_budget(state: Account, dataset: str, cost: Cost) -> None:
     """OverBudget, with requested, remaining and difference of the first period that has no room, exactly."""
     group, amount = state.group(dataset), cost.under_policy()
     for period in check_periods(group.unit, cost.periods):
@@ -131,7 +131,7 @@ def may_commit(one: Reservation, action: events.Committed) -> None:
 
 def require_alarms(one: Reservation, action: events.Committed) -> None:
     """Alarms are counted by what they cost."""
-    if (action.alarms is None) != (one.cost.each is None) or (action.alarms or 0) < 0:
+    if (action.alarms is None) != (one.cost.epsilon_each is None) or (action.alarms or 0) < 0:
         raise BadQuestion(
             "The number of alarms belongs to sparse releases, and to all of them.",
             "Give `alarms=` exactly where the reservation has a price for each alarm.",
@@ -199,7 +199,7 @@ def may_link(state: Account, first: str, second: str) -> None:
 def require_own_files(state: Account, dataset: str, files: Iterable[str]) -> None:
     """Refuse a file that another dataset, with a budget of its own, was published from or read for."""
     members = set(state.group(dataset).members)
-    others = {one for file in files for one in state.look("file", file) or ()} - members
+    others = {one for file in files for one in state.lookup("file", file) or ()} - members
     if others:
         raise BadFile(
             f'A file of these visits belongs to {_others(tuple(sorted(others)), dataset)}: from "{dataset}" '

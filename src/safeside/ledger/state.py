@@ -138,7 +138,7 @@ class State(Account):
                     raise Impossible("it is not the checkpoint of the account at its place")
                 self.checkpoint = event.head
         for document in events.documents_of(action):
-            if self.look("document", document) is None:
+            if self.lookup("document", document) is None:
                 self.index.set(f"document {document}", event.number)
         self.head, self.time = event.head, event.time
         self.digests[event.number] = event.digest
@@ -210,7 +210,7 @@ class State(Account):
             tally.add(after)
             same = same_question(after.question)
             if same is not None:
-                asked = self.look("asks", same) or []
+                asked = self.lookup("asks", same) or []
                 self.index.set(f"asks {same}", [*asked, request] if request not in asked else asked)
         else:
             tally.change(before, after)
@@ -228,7 +228,7 @@ class State(Account):
         """These files belong to a dataset."""
         self.dataset(action.dataset)
         for file in action.files:
-            owners = {*(self.look("file", file) or ()), action.dataset}
+            owners = {*(self.lookup("file", file) or ()), action.dataset}
             self.index.set(f"file {file}", sorted(owners))
 
     def _under(self, one: Reservation, action: events.OfReservation) -> None:

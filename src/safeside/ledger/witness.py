@@ -97,7 +97,7 @@ class Witness:
         """The checkpoint it is read from: every document of an event before it stands here, too."""
         self.read = 0
 
-    def look(self) -> bool:
+    def refresh_size(self) -> bool:
         """Remember how long the file is now; False where it is not the one that was read."""
         try:
             status = self.path.stat()

@@ -103,9 +103,9 @@ class Cost(Part, frozen=True, kw_only=True):
     """The price of one release, which is reserved before anything is drawn.
 
     `epsilon` and `delta` are that of the whole release under its own definition, `kind`; for counts charged
-    one by one, `max_conditions` of them are satisfied by one person. `each` is set for sparse releases alone:
-    the price of one alarm, by which unused budget may come back once the alarms are published. `periods` are
-    the days or weeks the release looks at, where the dataset has a budget for each.
+    one by one, `max_conditions` of them are satisfied by one person. `epsilon_each` is set for sparse
+    releases alone: the price of one alarm, by which unused budget may come back once the alarms are
+    published. `periods` are the days or weeks the release looks at, where the dataset has a budget for each.
     """
 
     kind: Kind = Kind.ADP
@@ -113,7 +113,7 @@ class Cost(Part, frozen=True, kw_only=True):
     delta: Fraction = ZERO
     max_conditions: int = 1
     periods: tuple[str, ...] = ()
-    each: Fraction | None = None
+    epsilon_each: Fraction | None = None
 
     def __post_init__(self) -> None:
         force_setattr(self, "kind", Kind(self.kind))
@@ -131,9 +131,9 @@ class Cost(Part, frozen=True, kw_only=True):
                 f"A release of the kind {self.kind} was charged with max_conditions {self.max_conditions}.",
                 "Give the epsilon of the whole release; max_conditions belongs to counts charged one by one.",
             )
-        if self.each is not None:
-            force_setattr(self, "each", exact.epsilon(self.each, "the price of one alarm"))
-            self._check_alarms(self.each)
+        if self.epsilon_each is not None:
+            force_setattr(self, "epsilon_each", exact.epsilon(self.epsilon_each, "the price of one alarm"))
+            self._check_alarms(self.epsilon_each)
         super().__post_init__()
 
     def _check_alarms(self, each: Fraction) -> None:
@@ -150,7 +150,7 @@ class Cost(Part, frozen=True, kw_only=True):
 
     def unused(self, alarms: int) -> Fraction:
         """What a sparse release with so many published alarms did not use (docs/proofs/refunds.md)."""
-        return ZERO if self.each is None else max(ZERO, self.epsilon - self.each * alarms)
+        return ZERO if self.epsilon_each is None else max(ZERO, self.epsilon - self.epsilon_each * alarms)
 
     def under_policy(self, digits: int = DIGITS) -> Budget:
         """The price in the account that carries the policy."""

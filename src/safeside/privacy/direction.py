@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field
 from typing import Final, TypeVar
 
-from safeside.errors import NoRoom, NotMonotone, PrivacyError
+from safeside.errors import NotMonotone, NowhereElse, PrivacyError
 from safeside.privacy.guarantee import Direction, one_of
 from safeside.privacy.policy import NOT, Policy, require_known
 
@@ -297,10 +297,10 @@ def sensitivity_of_steps(
     )
 
 
-def require_room(conditions: Sequence[Callable[[R], int]], possible: Iterable[R]) -> None:
+def require_not_exhaustive(conditions: Sequence[Callable[[R], int]], possible: Iterable[R]) -> None:
     """Refuse targets that cover everywhere a person could be: there the guarantee would be empty."""
     if not any(all(not holds(record) for holds in conditions) for record in possible):
-        raise NoRoom(
+        raise NowhereElse(
             "Every possible person is at one of the targets, so nobody could have been elsewhere and the "
             "guarantee would protect nothing.",
             "Ask about a list of public venues that leaves everybody somewhere else to be.",

@@ -124,7 +124,7 @@ def ask(
         alpha=None if alpha is None else exact.alpha(alpha),
         publish_at_least=publish_at_least,
         people=None if most is None else require_floor(most, people_floor),
-        places_per_person=per_person,
+        max_places_per_person=per_person,
         forecast=way.forecast(known),
         reading=declared(form, exclude_unknown_places=exclude_unknown_places),
         timezone=form.timezone,
@@ -216,7 +216,7 @@ def _limits(
 
 def require_declared(question: Question, dataset: Dataset) -> None:
     """Refuse any limit but those of the dataset: one found by trial is the data's own maximum."""
-    named, fixed = question.places_per_person, dataset.max_places_per_person
+    named, fixed = question.max_places_per_person, dataset.max_places_per_person
     if named is not None and named != fixed and not (question.window.instant and named == 1):
         raise _not_declared("max_places_per_person", named, fixed, dataset)
     if question.people is not None and question.people != dataset.people:

@@ -100,7 +100,7 @@ def _expect(inquiry: Inquiry) -> tuple[str, ...]:
         f"{which} gets it with a probability of at least {by_count} known infected visitors. No data was "
         "read for this.",
     ]
-    if in_turn and inquiry.question.places_per_person == 1:
+    if in_turn and inquiry.question.max_places_per_person == 1:
         lines.append(
             "Here one person is counted at one place only, so leaving `max_alarms=` out costs the same and "
             "answers every place."

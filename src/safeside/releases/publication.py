@@ -195,7 +195,7 @@ class Publication:
         """
         steps.reached(ASKED)
         with self.staging.turn():
-            self._require_room()
+            self._require_destination()
             self.require_time()
             self.ledger.require_open(self.dataset.name, self.request, self.recorded)
             again.require_new(None if self.again else self.earlier)
@@ -226,7 +226,7 @@ class Publication:
             return f"Nothing was published. The budget is reserved for the request {self.request}. {again}"
         return f'The release is published, in "{self.staging.out}". {again}'
 
-    def _require_room(self) -> None:
+    def _require_destination(self) -> None:
         """A directory that cannot be written, or holds something else, is refused before anything is paid."""
         known = self.ledger.reservation(self.request)
         try:
@@ -310,7 +310,7 @@ class Publication:
                 self.inquiry.places,
                 self.question.window,
                 self.inquiry.format,
-                max_places_per_person=self.question.places_per_person,
+                max_places_per_person=self.question.max_places_per_person,
                 exclude_unknown_places=self.inquiry.exclude_unknown_places,
                 expected=self.sources.expected,
                 key=self.ledger.fingerprint_key,
@@ -352,7 +352,7 @@ class Publication:
         release = self.draws.appeared(reservation) or self.draws.appear(reservation, files)
         steps.reached(APPEARED)
         self.draws.clear(reservation)
-        if reservation.cost.each is not None:
+        if reservation.cost.epsilon_each is not None:
             self._give_back(reservation)
         steps.reached(RETURNED)
         return release

@@ -63,7 +63,7 @@ class Question(Record, frozen=True, kw_only=True):
     publish_at_least: bool = False
     people: Number | None = None
     """A public number that no count exceeds."""
-    places_per_person: Positive | None = None
+    max_places_per_person: Positive | None = None
     """The most places one person is counted at, which the counting enforces; None where unlimited."""
     forecast: Forecast | None = None
     subject: Subject = Subject()
@@ -125,7 +125,7 @@ class Question(Record, frozen=True, kw_only=True):
                     "A declared number of people changes nothing in an answer of this kind.",
                     "Leave `people=` out with `max_alarms=` and with `decision=True`.",
                 )
-        if self.places_per_person is not None and not self.method.takes_limit:
+        if self.max_places_per_person is not None and not self.method.takes_limit:
             raise BadQuestion(
                 "A limit on the places of one person changes nothing in an answer of this kind.",
                 "Leave `max_places_per_person=` out.",

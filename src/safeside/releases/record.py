@@ -174,7 +174,7 @@ def plain(record: ReleaseRecord) -> dict[str, Any]:
     whole["mechanism"] |= {
         "epsilon": str(record.guarantee.epsilon),
         "delta": str(record.guarantee.delta),
-        "places_per_person": question["places_per_person"],
+        "max_places_per_person": question["max_places_per_person"],
         "alarms": method.get("alarms"),
         "order": None if order is None else {"kind": order.kind, "text": order.sentence()},
     }

@@ -105,7 +105,7 @@ def _parameter_rows(manifest: Manifest) -> list[tuple[str, str]]:
         ),
     ]
     optional = (
-        ("Most places one person can be counted at", mechanism["places_per_person"]),
+        ("Most places one person can be counted at", mechanism["max_places_per_person"]),
         ("Alarms after which asking stops", mechanism["alarms"]),
         ("Largest noise", None if mechanism["pad"] is None else 2 * mechanism["pad"]),
         ("Margin of the lower bound", mechanism["margin"]),

@@ -27,7 +27,7 @@ from safeside.privacy.account import Cost
 from safeside.releases import files, publication
 from safeside.releases.methods import Conditions, Drawn
 from safeside.releases.methods.counts import NoisyCounts
-from safeside.releases.methods.sparse import InTurn
+from safeside.releases.methods.sparse import SparseCounts
 from safeside.visits import count_visits
 from safeside_studies.planted.mechanisms import Caught, named
 from safeside_studies.planted.procedures import caught
@@ -52,18 +52,18 @@ def _exactly(way: Way, owner: Any, name: str, bug: Callable[..., Any]) -> Caught
 def order_by_counts_within_random_buckets() -> Caught:
     """A random order in which, within buckets drawn by chance, the busier place is asked first."""
     seen: list[Any] = []
-    settled = InTurn.settled
+    settled = SparseCounts.settled
 
     def counting(*given: Any, **more: Any) -> Any:
         counts = count_visits(*given, **more)
         seen.append(counts.values)
         return counts
 
-    def by_counts(self: InTurn, asked: Conditions, source: Any = None) -> Any:
+    def by_counts(self: SparseCounts, asked: Conditions, source: Any = None) -> Any:
         by_chance = settled(self, asked, source)
         return by_chance[np.argsort(-seen[-1][by_chance], kind="stable")]
 
-    with replaced(publication, "count_visits", counting), replaced(InTurn, "settled", by_counts):
+    with replaced(publication, "count_visits", counting), replaced(SparseCounts, "settled", by_counts):
         return _said(frozen(_RANDOM.terms))
 
 
@@ -137,14 +137,14 @@ def alarm_given_back() -> Caught:
 
 def noise_left_out_of_a_bound() -> Caught:
     """The bound of an alarm is published without its noise."""
-    draw = InTurn.draw
+    draw = SparseCounts.draw
 
-    def plain(self: InTurn, asked: Conditions, counts: Any, source: Any = None) -> Drawn:
+    def plain(self: SparseCounts, asked: Conditions, counts: Any, source: Any = None) -> Drawn:
         drawn = draw(self, asked, counts, source)
         loud = drawn.values > asked.at_most
         return replace(drawn, values=np.where(loud, np.maximum(counts, asked.at_most + 1), drawn.values))
 
-    return _exactly(_SPARSE, InTurn, "draw", plain)
+    return _exactly(_SPARSE, SparseCounts, "draw", plain)
 
 
 def total_in_a_page() -> Caught:

@@ -12,7 +12,7 @@ import pytest
 from tests.visits.making import DAY, ENGINES, check_visits, count_visits, places, table, write_parquet
 from tests.visits.plain import Stay
 
-from safeside.errors import BadFile, BadQuestion, NoRoom
+from safeside.errors import BadFile, BadQuestion, NowhereElse
 from safeside.visits import Expected, VisitFormat, read_places
 
 HEADER = "person,place,start,end"
@@ -133,7 +133,7 @@ def test_every_resolution_that_is_offered_is_taken() -> None:
     """Of one place alone, that is: several may close in on each other."""
     one = read_places(pl.DataFrame({"place": ["bar"], "latitude": [35.68], "longitude": [139.76]}))
     seen = pl.DataFrame({"person": ["ana"], "latitude": [35.68], "longitude": [139.76], "time": [DAY.start]})
-    with pytest.raises(NoRoom, match="no venues") as refused:
+    with pytest.raises(NowhereElse, match="no venues") as refused:
         VisitFormat(h3_resolution=8, hold="1h")
     assert "from 9 to 15" in refused.value.do
     for resolution in range(9, 16):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pyproj import Geod
 from tests.visits.making import DAY, NOON, check_visits, count_visits
 
-from safeside.errors import BadFile, BadQuestion, NoRoom
+from safeside.errors import BadFile, BadQuestion, NowhereElse
 from safeside.progress import quiet
 from safeside.visits import VisitFormat, read_places
 from safeside.visits.places.coordinates import assign
@@ -156,10 +156,10 @@ def test_what_is_needed() -> None:
     with pytest.raises(BadQuestion, match="Both a radius and H3 cells"):
         VisitFormat(radius=50, h3_resolution=11)
     for radius in (0, -1, 1001, float("nan")):
-        with pytest.raises(NoRoom):
+        with pytest.raises(NowhereElse):
             VisitFormat(radius=radius)
     for resolution, rings in ((7, 1), (16, 1), (10, 11), (10, -1)):
-        with pytest.raises(NoRoom):
+        with pytest.raises(NowhereElse):
             VisitFormat(h3_resolution=resolution, h3_rings=rings)
     accurate = visits.with_columns(accuracy=pl.lit(5.0))
     with pytest.raises(BadQuestion, match="cannot be added to H3 cells"):

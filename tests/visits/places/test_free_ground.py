@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tests.visits.making import DAY, check_visits, count_visits
 
-from safeside.errors import NoRoom
+from safeside.errors import NowhereElse
 from safeside.visits import VisitFormat, read_places
 from safeside.visits.places.coordinates import SMALLEST_RADIUS
 from safeside.visits.places.free_ground import (
@@ -276,13 +276,13 @@ class TestEveryWayIn:
         require_free_ground(places, VisitFormat())
         require_free_ground(read_places(town.select("place")), VisitFormat(radius=100))
         require_free_ground(places, VisitFormat(radius=40))
-        with pytest.raises(NoRoom, match="within 100 m of a place on the list"):
+        with pytest.raises(NowhereElse, match="within 100 m of a place on the list"):
             require_free_ground(places, VisitFormat(radius=100))
 
     def test_the_radius_that_is_offered_is_taken(self, town: pl.DataFrame) -> None:
         places = read_places(town)
         for radius in (100, 500, 1000):
-            with pytest.raises(NoRoom) as caught:
+            with pytest.raises(NowhereElse) as caught:
                 require_free_ground(places, VisitFormat(radius=radius))
             assert caught.value.do.startswith("Declare a radius of at most 50 m, or list fewer places")
         require_free_ground(places, VisitFormat(radius=50))
@@ -290,7 +290,7 @@ class TestEveryWayIn:
     def test_before_anything_is_read(self, town: pl.DataFrame, tmp_path: Path) -> None:
         places = read_places(town)
         for declared in (VisitFormat(radius=100, hold="1h"), VisitFormat(h3_resolution=9, hold="1h")):
-            with pytest.raises(NoRoom, match="could hardly have been at none of them"):
+            with pytest.raises(NowhereElse, match="could hardly have been at none of them"):
                 count_visits(tmp_path / "there-is-no-such-file.csv", places, DAY, declared)
-            with pytest.raises(NoRoom, match="could hardly have been at none of them"):
+            with pytest.raises(NowhereElse, match="could hardly have been at none of them"):
                 check_visits(tmp_path / "there-is-no-such-file.csv", places, DAY, declared)

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import safeside
 from safeside.cli import check, publish
-from safeside.errors import NoRoom, SafesideError
+from safeside.errors import NowhereElse, SafesideError
 from safeside.ledger import open_ledger
 from safeside.ledger.witness import STATE_VARIABLE
 from safeside.visits import Places, VisitFormat, read_places
@@ -55,7 +55,7 @@ def run(*arguments: str) -> None:
 def test_publish_on_the_command_line(world: World, declared: list[str], how: list[str]) -> None:
     before = events()
     question = ["--places", "places.csv", "--when", WHEN, "--at-most", "2", "--epsilon", "1", "--out", "out"]
-    with pytest.raises(NoRoom, match="could hardly have been at none of them"):
+    with pytest.raises(NowhereElse, match="could hardly have been at none of them"):
         run("publish", "visits.parquet", *question, *FIXES, *declared, *how)
     assert events() == before
     assert not Path("out").exists()
@@ -68,7 +68,7 @@ def test_a_radius_that_leaves_room_goes_on(world: World) -> None:
 
 @pytest.mark.parametrize("declared", [["--radius", "220"], ["--h3", "9"]])
 def test_check_on_the_command_line(world: World, declared: list[str]) -> None:
-    with pytest.raises(NoRoom, match="could hardly have been at none of them"):
+    with pytest.raises(NowhereElse, match="could hardly have been at none of them"):
         run("check", "visits.parquet", "--places", "places.csv", *FIXES, *declared)
 
 
@@ -91,9 +91,9 @@ def test_publish_in_python(world: World) -> None:
     before = events()
     listed = read_places("places.csv")
     for places in ("places.csv", listed):
-        with pytest.raises(NoRoom, match="within 220 m of a place on the list"):
+        with pytest.raises(NowhereElse, match="within 220 m of a place on the list"):
             released(places, radius=220, hold="1h")
-        with pytest.raises(NoRoom, match="in an H3 cell"):
+        with pytest.raises(NowhereElse, match="in an H3 cell"):
             released(places, visit_format=VisitFormat(h3_resolution=9, hold="1h"))
     assert events() == before
     assert not Path("out").exists()
@@ -101,10 +101,10 @@ def test_publish_in_python(world: World) -> None:
 
 def test_a_list_put_together_by_hand_is_looked_at_too(world: World) -> None:
     before = events()
-    with pytest.raises(NoRoom, match="people's homes"):
+    with pytest.raises(NowhereElse, match="people's homes"):
         released(Places.of(["bar", "home_p1"]))
-    with pytest.raises(NoRoom, match="people's homes"):
+    with pytest.raises(NowhereElse, match="people's homes"):
         safeside.simulate({"bar": 1, "home_p1": 2}, at_most=2, epsilon=1, out="trial")
-    with pytest.raises(NoRoom, match="people's homes"):
+    with pytest.raises(NowhereElse, match="people's homes"):
         released(pl.DataFrame({"place": ["bar", "gym"], "name": ["Bar", "Home"]}))
     assert events() == before

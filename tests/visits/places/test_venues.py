@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from safeside.errors import BadFile, NoRoom
+from safeside.errors import BadFile, NowhereElse
 from safeside.visits import read_places
 from safeside.visits.places.grid_codes import enclosed
 
@@ -47,14 +47,16 @@ class TestWords:
         if column == "name" and any(c.isdigit() for c in word):
             assert len(read_places(with_one(column, word))) == 2
             words = [word, "home 2", "home 3"]
-            with pytest.raises(NoRoom, match="people's homes"):
+            with pytest.raises(NowhereElse, match="people's homes"):
                 read_places(pl.DataFrame({"place": ["a", "b", "c"], "name": words}))
             return
-        with pytest.raises(NoRoom, match="people's homes"):
+        with pytest.raises(NowhereElse, match="people's homes"):
             read_places(with_one(column, word))
 
     def test_all_of_them_are_shown_or_counted(self) -> None:
-        with pytest.raises(NoRoom, match=r"\(place: home_1, home_2, home_3, home_4, home_5 and 2 more\)"):
+        with pytest.raises(
+            NowhereElse, match=r"\(place: home_1, home_2, home_3, home_4, home_5 and 2 more\)"
+        ):
             read_places([*(f"home_{number}" for number in range(1, 8)), "bar"])
 
     @pytest.mark.parametrize(
@@ -72,17 +74,17 @@ class TestWords:
     )
     @pytest.mark.parametrize("column", ["place", "name", "kind"])
     def test_a_bucket_for_the_rest(self, word: str, column: str) -> None:
-        with pytest.raises(NoRoom, match="the rest of the world"):
+        with pytest.raises(NowhereElse, match="the rest of the world"):
             read_places(with_one(column, word))
 
     def test_words_that_are_a_bucket_only_as_a_place(self) -> None:
         """A venue of another kind, or one whose name nobody knows, is a venue."""
         for word in ("Other", "その他", "기타", "transit"):
             for column in ("place", "name"):
-                with pytest.raises(NoRoom, match="the rest of the world"):
+                with pytest.raises(NowhereElse, match="the rest of the world"):
                     read_places(with_one(column, word))
             assert len(read_places(with_one("kind", word))) == 2
-        with pytest.raises(NoRoom, match="the rest of the world"):
+        with pytest.raises(NowhereElse, match="the rest of the world"):
             read_places(with_one("place", "etc"))
         for word in ("unknown", "None"):
             with pytest.raises(BadFile, match="a word or a number for a missing value"):
@@ -105,7 +107,7 @@ class TestWords:
         ],
     )
     def test_areas(self, word: str) -> None:
-        with pytest.raises(NoRoom, match="areas that tile a map"):
+        with pytest.raises(NowhereElse, match="areas that tile a map"):
             read_places(with_one("kind", word))
         assert len(read_places(with_one("name", word))) == 2
         assert len(read_places(with_one("region", word))) == 2
@@ -126,7 +128,7 @@ class TestWords:
 
     def test_a_venue_that_is_called_so_says_what_it_is(self) -> None:
         for word in ("Home", "Nowhere", "Outside"):
-            with pytest.raises(NoRoom, match="public venues only") as caught:
+            with pytest.raises(NowhereElse, match="public venues only") as caught:
                 read_places(with_one("name", word))
             assert "say there what it is, as in Home (café)" in caught.value.do
             assert len(read_places(with_one("name", f"{word} (café)"))) == 2
@@ -171,7 +173,7 @@ class TestCodesOfCells:
         middle = h3.latlng_to_cell(35.68, 139.76, 9)
         ring = h3.grid_disk(middle, 1)
         for write in (str, str.upper, lambda cell: str(h3.str_to_int(cell))):
-            with pytest.raises(NoRoom, match="close around each other"):
+            with pytest.raises(NowhereElse, match="close around each other"):
                 read_places([write(cell) for cell in ring])
             assert len(read_places([write(cell) for cell in ring if cell != middle])) == 6
             assert len(read_places(["bar", *(write(cell) for cell in ring[1:])])) == 7
@@ -179,21 +181,21 @@ class TestCodesOfCells:
 
     def test_a_pentagon_has_five_neighbours(self) -> None:
         pentagon = h3.get_pentagons(7)[3]
-        with pytest.raises(NoRoom, match="close around each other"):
+        with pytest.raises(NowhereElse, match="close around each other"):
             read_places(list(h3.grid_disk(pentagon, 1)))
 
     @pytest.mark.parametrize(("name", "codes"), [(name, codes) for name in CODES for codes in CODES[name]])
     def test_codes_that_enclose_one_another(self, name: str, codes: list[str]) -> None:
-        with pytest.raises(NoRoom, match=f"look like {name} that close around each other"):
+        with pytest.raises(NowhereElse, match=f"look like {name} that close around each other"):
             read_places(codes)
-        with pytest.raises(NoRoom, match=f"look like {name}"):
+        with pytest.raises(NowhereElse, match=f"look like {name}"):
             read_places([*codes, "bar"] if len(codes) > 9 else codes)
         assert len(read_places(codes[::2])) == len(codes[::2])
 
     def test_coordinates_settle_what_only_looks_like_codes(self) -> None:
         """Two hundred venues that happen to be numbered as the cells of a Japanese mesh are."""
         numbers = [str(number) for number in range(53390100, 53390300)]
-        with pytest.raises(NoRoom, match="add the columns latitude and longitude"):
+        with pytest.raises(NowhereElse, match="add the columns latitude and longitude"):
             read_places(numbers)
         chance = np.random.default_rng(2)
         berlin = pl.DataFrame(
@@ -214,7 +216,7 @@ class TestCodesOfCells:
             )
             / 80,
         )
-        with pytest.raises(NoRoom, match="Japanese mesh codes"):
+        with pytest.raises(NowhereElse, match="Japanese mesh codes"):
             read_places(tokyo)
 
     @pytest.mark.parametrize(("row", "column"), [(2**14 + 9, 2**14 + 7), (2**13, 2**15 - 40)])
@@ -227,7 +229,7 @@ class TestCodesOfCells:
                 "longitude": [(east + 0.5) * 360 / 2**15 - 180 for _, east in cells],
             }
         )
-        with pytest.raises(NoRoom, match="look like geohashes"):
+        with pytest.raises(NowhereElse, match="look like geohashes"):
             read_places(listed)
 
     @pytest.mark.parametrize("size", [3, 4, 5])
@@ -288,18 +290,18 @@ def lattice(rows: int, columns: int) -> list[tuple[float, float]]:
 class TestLattices:
     def test_a_full_one(self) -> None:
         table = points(*map(list, zip(*lattice(4, 5), strict=True)))
-        with pytest.raises(NoRoom, match="lattice of points that close around each other"):
+        with pytest.raises(NowhereElse, match="lattice of points that close around each other"):
             read_places(table)
-        with pytest.raises(NoRoom, match="lattice of points"):
+        with pytest.raises(NowhereElse, match="lattice of points"):
             read_places(table.head(19))
         shaken = table.with_columns(pl.col("latitude") + pl.int_range(20) / 10**12)
-        with pytest.raises(NoRoom, match="lattice of points"):
+        with pytest.raises(NowhereElse, match="lattice of points"):
             read_places(shaken)
 
     def test_one_among_more_venues(self) -> None:
         chance = np.random.default_rng(4)
         there = lattice(20, 20) + [(35 + a, 139 + b) for a, b in chance.uniform(0, 0.2, (600, 2)).tolist()]
-        with pytest.raises(NoRoom, match="lattice of points"):
+        with pytest.raises(NowhereElse, match="lattice of points"):
             read_places(points(*map(list, zip(*there, strict=True))))
 
     @given(st.integers(0, 2**32), st.integers(12, 25), st.floats(0, 0.3), st.integers(0, 40))
@@ -315,7 +317,7 @@ class TestLattices:
         there += [(35 + a, 139 + b) for a, b in chance.uniform(0, 0.2, (venues, 2))]
         table = points(*map(list, zip(*there, strict=True)))
         if 10 * plainly_enclosed(cells) >= len(there):
-            with pytest.raises(NoRoom, match="lattice of points"):
+            with pytest.raises(NowhereElse, match="lattice of points"):
                 read_places(table)
         else:
             assert len(read_places(table)) == len(there)

@@ -8,13 +8,13 @@ from typing import Any, Final
 from safeside.errors import BadQuestion
 from safeside.releases.methods.base import Conditions, Drawn, Mechanism, Method, Whole
 from safeside.releases.methods.counts import NoisyCounts
-from safeside.releases.methods.decision import OneBit
-from safeside.releases.methods.sparse import InTurn
+from safeside.releases.methods.decision import OneBitDecisions
+from safeside.releases.methods.sparse import SparseCounts
 
-AnyMethod = NoisyCounts | InTurn | OneBit
+AnyMethod = NoisyCounts | SparseCounts | OneBitDecisions
 __all__ = ["METHODS", "AnyMethod", "Conditions", "Drawn", "Mechanism", "Method", "Whole", "chosen"]
 METHODS: Final[Mapping[str, type[Method]]] = {
-    str(kind.__struct_config__.tag): kind for kind in (NoisyCounts, InTurn, OneBit)
+    str(kind.__struct_config__.tag): kind for kind in (NoisyCounts, SparseCounts, OneBitDecisions)
 }
 """By name; the first is the one that is taken where nothing else is asked for."""
 

@@ -48,11 +48,11 @@ class NoisyCounts(Method, frozen=True, kw_only=True, tag="counts"):
         return Kind.DP_COUNTS if self.delta else Kind.ADP
 
     def mechanism(self, asked: Conditions) -> AGeo | PaddedGeo:
-        people, kappa = asked.question.people, require_limit(asked.question)
+        people, most = asked.question.people, require_limit(asked.question)
         if not self.delta:
-            return AGeo(epsilon=self.epsilon, sensitivity=kappa, policy=asked.policy, people=people)
+            return AGeo(epsilon=self.epsilon, sensitivity=most, policy=asked.policy, people=people)
         return PaddedGeo(
-            epsilon=self.epsilon / kappa, delta=self.delta / kappa, max_conditions=kappa, people=people
+            epsilon=self.epsilon / most, delta=self.delta / most, max_conditions=most, people=people
         )
 
     def stated(self, asked: Conditions) -> Mechanism:
@@ -105,10 +105,10 @@ class NoisyCounts(Method, frozen=True, kw_only=True, tag="counts"):
 
 def require_limit(question: Question) -> int:
     """The most places one person can be counted at: without it no amount of noise is known to be enough."""
-    if question.places_per_person is None:
+    if question.max_places_per_person is None:
         raise BadQuestion(
             "Over an interval one person can be at many places, and nothing says at how many.",
             "Ask about an instant; or with `max_alarms=C`, which needs no such limit; or of a dataset that "
             "was made with `max_places_per_person=K` (a person at more places stops the release).",
         )
-    return exact.whole(question.places_per_person, "`max_places_per_person=`", least=1)
+    return exact.whole(question.max_places_per_person, "`max_places_per_person=`", least=1)

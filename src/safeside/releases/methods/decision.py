@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from safeside.releases.question import Question
 
 
-class OneBit(Method, frozen=True, kw_only=True, tag="decision"):
+class OneBitDecisions(Method, frozen=True, kw_only=True, tag="decision"):
     """The optimal decision: at most the threshold, or nothing."""
 
     delta: Fraction
@@ -45,8 +45,8 @@ class OneBit(Method, frozen=True, kw_only=True, tag="decision"):
         return Kind.DP_COUNTS
 
     def mechanism(self, asked: Conditions) -> OptimalDecision:
-        kappa = require_limit(asked.question)
-        return OptimalDecision(epsilon=self.epsilon / kappa, delta=self.delta / kappa, max_conditions=kappa)
+        most = require_limit(asked.question)
+        return OptimalDecision(epsilon=self.epsilon / most, delta=self.delta / most, max_conditions=most)
 
     def stated(self, asked: Conditions) -> Mechanism:
         used = self.mechanism(asked)

@@ -28,7 +28,7 @@ _NOT_ASKED = -1
 """Among the values: this place was not reached. Any other is a bound."""
 
 
-class InTurn(Method, frozen=True, kw_only=True, tag="sparse"):
+class SparseCounts(Method, frozen=True, kw_only=True, tag="sparse"):
     """Each place in turn; quiet answers are free, and asking stops after so many alarms."""
 
     alarms: Positive
@@ -51,9 +51,10 @@ class InTurn(Method, frozen=True, kw_only=True, tag="sparse"):
         return cls(epsilon=given["epsilon"], alarms=alarms, order=order), ranks
 
     def mechanism(self, asked: Conditions) -> SAGeo:
-        alarms, kappa = exact.whole(self.alarms, "`max_alarms=`", least=1), asked.question.places_per_person
-        each = self.epsilon / (alarms if kappa is None else min(alarms, kappa))
-        return SAGeo(epsilon_each=each, alarms=alarms, max_conditions=kappa, policy=asked.policy)
+        alarms = exact.whole(self.alarms, "`max_alarms=`", least=1)
+        most = asked.question.max_places_per_person
+        each = self.epsilon / (alarms if most is None else min(alarms, most))
+        return SAGeo(epsilon_each=each, alarms=alarms, max_conditions=most, policy=asked.policy)
 
     def stated(self, asked: Conditions) -> Mechanism:
         used = self.mechanism(asked)
@@ -61,7 +62,7 @@ class InTurn(Method, frozen=True, kw_only=True, tag="sparse"):
 
     def cost(self, asked: Conditions, periods: tuple[str, ...]) -> Cost:
         each = exact.fraction(self.mechanism(asked).epsilon_each)
-        return Cost(kind=self.kind, epsilon=self.epsilon, periods=periods, each=each)
+        return Cost(kind=self.kind, epsilon=self.epsilon, periods=periods, epsilon_each=each)
 
     def settled(self, asked: Conditions, entropy: Entropy | None = None) -> Whole:
         return by_chance(len(asked.targets), entropy) if asked.known is None else asked.known

@@ -91,9 +91,9 @@ def number_text(texts: pl.Series) -> tuple[NumberText, NDArray[np.int64]] | None
         return None
     prefix, digits = found.groups()
     padded = texts.str.starts_with(f"{prefix}0") & (texts != f"{prefix}0")
-    spelling = NumberText(prefix=prefix, width=len(digits) if padded.any() else None)
-    numbers = texts.to_frame("text").select(spelling.number(pl.col("text")).alias("number"))["number"]
-    return None if numbers.null_count() else (spelling, numbers.to_numpy())
+    text_format = NumberText(prefix=prefix, width=len(digits) if padded.any() else None)
+    numbers = texts.to_frame("text").select(text_format.number(pl.col("text")).alias("number"))["number"]
+    return None if numbers.null_count() else (text_format, numbers.to_numpy())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +105,7 @@ class Packing:
     """
     hashed: bool
     bits: int
-    spelling: NumberText
+    place_text: NumberText
     listed: NDArray[np.int64]
     """The numbers of the listed places."""
     tuning: Tuning
@@ -120,7 +120,7 @@ class Packing:
         counts, most = count_keys(keys, self.bits, per_person=per_person, parts=parts, tuning=self.tuning)
         values = counts[self.listed]
         counts[self.listed] = 0
-        return values, [self.spelling.text(number) for number in np.flatnonzero(counts).tolist()], most
+        return values, [self.place_text.text(number) for number in np.flatnonzero(counts).tolist()], most
 
     def hashes_are_distinct(self, keys: pl.Series, people: pl.Series, *, everywhere: bool) -> bool:
         """Whether no two people share a hash at one place or, if `everywhere`, at any.
@@ -159,14 +159,14 @@ def pack(source: Source, pairs: Frame, places: Places, tuning: Tuning) -> Packin
     targets = number_text(places.column)
     if targets is None or not (types["place"] == nw.String or targets[0].plain):
         return None
-    spelling, listed = targets
+    place_text, listed = targets
     bits = int(listed.max()).bit_length() + 1  # one more for places that are not listed
     if bits > _MOST_PLACE_BITS:
         return None
     first = native if source.engine != "polars" else source.frame.to_native()
     look = types["person"] == nw.String or (source.rows or 0) > tuning.peek_above
     who = _person(types["person"], first if look else None, 1 << (_BITS - bits))
-    where = _number("place", types["place"], spelling)
+    where = _number("place", types["place"], place_text)
     # Sightings have many rows for one pair: there the engine's distinct, while reading, is better.
     hashed = who is None and types["person"] == nw.String and source.roles.when is TimeForm.STAYS
     if hashed:
@@ -178,7 +178,7 @@ def pack(source: Source, pairs: Frame, places: Places, tuning: Tuning) -> Packin
     key = pl.when(fits).then(number * (1 << bits) + place).alias("key")
     names = ["person"] if hashed else []
     keys = native.select(who.alias("number"), where, *names).select(key, *names)
-    return Packing(keys=keys, hashed=hashed, bits=bits, spelling=spelling, listed=listed, tuning=tuning)
+    return Packing(keys=keys, hashed=hashed, bits=bits, place_text=place_text, listed=listed, tuning=tuning)
 
 
 def _person(dtype: nw.dtypes.DType, rows: pl.LazyFrame | None, end: int) -> pl.Expr | None:
@@ -203,10 +203,10 @@ def _hash(bits: int) -> pl.Expr:
     return (pl.col("person").hash() // (1 << (64 - bits))).cast(pl.Int64)
 
 
-def _number(name: str, dtype: nw.dtypes.DType, spelling: NumberText | None) -> pl.Expr | None:
+def _number(name: str, dtype: nw.dtypes.DType, text_format: NumberText | None) -> pl.Expr | None:
     column = pl.col(name)
     if dtype == nw.String:
-        return None if spelling is None else spelling.number(column).alias(name)
+        return None if text_format is None else text_format.number(column).alias(name)
     if not dtype.is_integer():
         return None
     return column if dtype == nw.Int64 else column.cast(pl.Int64, strict=False)

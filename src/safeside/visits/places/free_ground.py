@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safeside import extras
-from safeside.errors import NoRoom
+from safeside.errors import NowhereElse
 from safeside.visits.places.coordinates import SMALLEST_RADIUS
 from safeside.visits.places.places import Places
 from safeside.visits.read.format import VisitFormat
@@ -80,7 +80,7 @@ def require_free_ground(places: Places, declared: VisitFormat) -> None:
         else "Declare smaller cells (a higher resolution)"
     )
     covered = math.floor(1000 * (1 - found.room)) / 10
-    raise NoRoom(
+    raise NowhereElse(
         f"Around the place {places.ids[found.place]!r}, {covered:g} % of the ground within a kilometre is"
         f" {within}: whoever lives there could hardly have been at none of them.",
         f"{smaller}, or list fewer places: a tenth of the ground around each must be free.",

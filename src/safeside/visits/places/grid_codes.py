@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from safeside import extras
-from safeside.errors import NoRoom
+from safeside.errors import NowhereElse
 
 _MOST: Final = 0.9
 """The share of identifiers that must be codes of one grid for the list to be taken for cells."""
@@ -83,7 +83,7 @@ def refuse_codes(ids: pl.Series, latitude: Floats | None, longitude: Floats | No
                 continue
             mask = chosen.to_numpy()
             if latitude is None or longitude is None or cells.hold(latitude[mask], longitude[mask]):
-                raise NoRoom(
+                raise NowhereElse(
                     f"The places look like {name} that close around each other and cover an area.",
                     "List public venues instead. If these are identifiers of venues that only look like it,"
                     " add the columns latitude and longitude, which show it.",
@@ -120,7 +120,7 @@ def _refuse_h3(texts: pl.Series, numbers: pl.Series) -> None:
     h3 = extras.load("h3.api.basic_int", "Telling whether places that are H3 cells cover an area", "geo")
     cells = {cell for cell in cells if h3.is_valid_cell(cell)}
     if any(cells.issuperset(h3.grid_disk(cell, 1)) for cell in cells):
-        raise NoRoom(
+        raise NowhereElse(
             "The places are H3 cells that close around each other and cover an area.",
             "List public venues instead, and find their visitors by the cells around them "
             "(`h3_resolution=`).",

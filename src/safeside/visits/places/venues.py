@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from safeside.errors import NoRoom
+from safeside.errors import NowhereElse
 from safeside.visits.places.grid_codes import distinct, enclosed, refuse_codes
 
 
@@ -145,7 +145,7 @@ def _numbered(value: str) -> bool:
 def _refuse(column: str, found: list[str], what: str, why: str) -> None:
     if found:
         more = f" and {len(found) - _SHOWN:,} more" if len(found) > _SHOWN else ""
-        raise NoRoom(
+        raise NowhereElse(
             f"The list of places contains {what} ({column}: {', '.join(found[:_SHOWN])}{more}): {why}.",
             "List public venues only, so that everybody could have been at none of them. If it is a venue"
             " that is called so, say there what it is, as in Home (café).",
@@ -165,7 +165,7 @@ def _refuse_lattice(latitude: Floats, longitude: Floats) -> None:
     # Venues whose coordinates were rounded share them; cells of a map do not.
     if len(distinct(north.astype(np.int64) << 32 | east.view(np.uint32))) < _APART * len(north):
         return
-    raise NoRoom(
+    raise NowhereElse(
         "The places lie on a lattice of points that close around each other, as cells that cover an area do.",
         "List public venues instead, and find their visitors by a radius around them (`radius=`).",
     )

@@ -9,7 +9,7 @@ from datetime import timedelta, tzinfo
 from fractions import Fraction
 from typing import Final
 
-from safeside.errors import BadQuestion, NoRoom
+from safeside.errors import BadQuestion, NowhereElse
 from safeside.names import did_you_mean
 from safeside.visits.times.window import PER_SECOND, When, in_words, parse_duration
 from safeside.zones import find_zone
@@ -132,7 +132,7 @@ class VisitFormat:
         if self.radius is not None and self.h3_resolution is not None:
             raise BadQuestion("Both a radius and H3 cells are declared.", "Declare one of the two.")
         if self.radius is not None and not 0 < self.radius <= _WIDEST_RADIUS:
-            raise NoRoom(
+            raise NowhereElse(
                 f"A radius of {self.radius:g} m around every place does not describe venues.",
                 f"Declare a radius above 0 and up to {_WIDEST_RADIUS:g} m.",
             )
@@ -140,7 +140,7 @@ class VisitFormat:
             return
         most = _MOST_RINGS.get(self.h3_resolution, 10)
         if not (8 <= self.h3_resolution <= 15 and 0 <= self.h3_rings <= most):
-            raise NoRoom(
+            raise NowhereElse(
                 f"H3 cells of resolution {self.h3_resolution} with rings around them ({self.h3_rings}) are no"
                 " venues.",
                 "Declare a resolution from 9 to 15 (`h3_resolution=11`); rings: 2 at most around cells of "

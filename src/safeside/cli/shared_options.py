@@ -8,7 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 
-def gather(name: str, maker: Callable[..., object]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def options_of(
+    name: str, maker: Callable[..., object]
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """The command's parameter `name` is made by `maker`, whose parameters become options of the command.
 
     So options that several commands share are listed once, with their help and their defaults.

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from typer.testing import CliRunner
 
-from safeside.cli.gather import gather
+from safeside.cli.shared_options import options_of
 
 
 def pair(*, first: Annotated[int, typer.Option(help="The first.")], second: int = 2) -> tuple[int, int]:
@@ -18,7 +18,7 @@ def made(out: list[object]) -> typer.Typer:
     app = typer.Typer()
 
     @app.command()
-    @gather("both", pair)
+    @options_of("both", pair)
     def command(name: str, both: tuple[int, int], loud: bool = False) -> None:
         """Say it."""
         out.append((name, both, loud))
