@@ -1,17 +1,15 @@
 #!/usr/bin/env python3
 """The picture of the rooms, drawn from the imports: a row for each layer, arcs from a room to what it needs.
 
-usage: python tools/architecture.py OUT.svg
-
 The order of the rows is the import contract of `pyproject.toml`; boxes and arcs are counted in the source.
 Arcs to single files at the bottom, which almost everything imports, are left out.
 """
 
 from __future__ import annotations
 
+import argparse
 import ast
 import math
-import sys
 import tomllib
 from collections import Counter
 from dataclasses import dataclass
@@ -114,7 +112,11 @@ def _box(room: str, left: float, top: float, width: float, lines: int) -> str:
 
 def main() -> None:
     """Write the picture of this repository."""
-    Path(sys.argv[1]).write_text(svg(read(HERE)), encoding="utf-8")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("out", type=Path, help="the SVG file to write")
+    parser.parse_args().out.write_text(svg(read(HERE)), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,17 +1,15 @@
 #!/usr/bin/env python3
 """Reference pages, written from the code when the documentation is built: Python names and the command line.
 
-usage: python tools/reference.py DIRECTORY
-
 The Python page lists what `safeside.__all__` lists, by the rooms the names come from; Sphinx takes each
 docstring from the code. The page of the command line is written from the typer application itself.
 """
 
 from __future__ import annotations
 
+import argparse
 import inspect
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -140,4 +138,8 @@ def write(directory: Path) -> None:
 
 
 if __name__ == "__main__":
-    write(Path(sys.argv[1]))
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("directory", type=Path, help="where the two pages are written")
+    write(parser.parse_args().directory)

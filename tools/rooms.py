@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
 """How large each room of the package is, and how tangled: now, and at a commit beside it.
 
-usage: python tools/rooms.py [COMMIT]
-
 A room is a folder of `src/safeside`, or a package beside it named `safeside_ROOM`. For each room: files,
 lines, internal imports (pairs of files of the room of which one imports the other), and import depth (files
 on the longest chain of internal imports; files that import each other in a circle count as one).
@@ -10,6 +8,7 @@ on the longest chain of internal imports; files that import each other in a circ
 
 from __future__ import annotations
 
+import argparse
 import ast
 import subprocess
 import sys
@@ -106,12 +105,14 @@ def depth(needs: Mapping[str, set[str]]) -> int:
 
 def at_commit(commit: str) -> dict[str, Room]:
     """The rooms as they were at a commit."""
-    archive = subprocess.run(
-        ["git", "-C", str(HERE), "archive", commit, "src"], check=True, capture_output=True
-    ).stdout
+    packed = subprocess.run(
+        ["git", "-C", str(HERE), "archive", "--end-of-options", commit, "src"], capture_output=True
+    )
+    if packed.returncode:
+        raise ValueError(packed.stderr.decode(errors="replace").strip())
     with tempfile.TemporaryDirectory() as folder:
-        with tarfile.open(fileobj=BytesIO(archive)) as packed:
-            packed.extractall(folder, filter="data")
+        with tarfile.open(fileobj=BytesIO(packed.stdout)) as files:
+            files.extractall(folder, filter="data")
         return rooms(Path(folder) / "src")
 
 
@@ -130,7 +131,15 @@ def table(now: Mapping[str, Room], before: Mapping[str, Room] | None = None) -> 
 
 def main() -> None:
     """Print the table for the working tree, beside that of the commit named."""
-    before = at_commit(sys.argv[1]) if len(sys.argv) > 1 else None
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+    )
+    parser.add_argument("commit", nargs="?", help="compare with this commit: before -> now")
+    commit = parser.parse_args().commit
+    try:
+        before = None if commit is None else at_commit(commit)
+    except ValueError as error:
+        parser.error(f"no sources at {commit}: {error}. Give a commit of this repository.")
     sys.stdout.write(table(rooms(HERE / "src"), before) + "\n")
 
 

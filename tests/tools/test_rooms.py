@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tools.rooms import Room, depth, rooms, table
+from tools.rooms import Room, depth, main, rooms, table
 
 
 @pytest.fixture
@@ -49,3 +49,14 @@ def test_before_and_after_stand_side_by_side() -> None:
     noise = next(line for line in text.splitlines() if line.startswith("noise"))
     assert " ".join(noise.split()) == "noise 3 -> 2 30 -> 10 2 -> 1 2 -> 2"
     assert "1 -> 0" in text
+
+
+@pytest.mark.parametrize("given", ["--depth", "no-such-commit"])
+def test_an_argument_that_is_no_commit_is_refused_in_a_sentence(
+    given: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["rooms.py", given])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert given in capsys.readouterr().err
