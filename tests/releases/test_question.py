@@ -129,13 +129,18 @@ def test_times_may_be_pythons_own(when: Any, text: str) -> None:
     assert ask(places=places(), when=when, **given).question.windows == (text,)
 
 
-def test_more_than_one_window_or_measure_is_not_answered_yet() -> None:
+def test_windows_follow_one_another() -> None:
     question = asked(6, {"at_most": 2, "epsilon": 1}).question
-    for more in ({"windows": (INSTANT, DAY)}, {"measures": ("visited", "stayed")}):
-        with pytest.raises(SafesideError) as caught:
-            msgspec.structs.replace(question, **more).check()
-        says(caught, "several windows or measures cannot be answered yet", "one instant or interval")
-    assert len(msgspec.structs.replace(question, windows=(INSTANT, DAY)).conditions(["a", "b"]).targets) == 4
+    with pytest.raises(SafesideError) as caught:
+        msgspec.structs.replace(question, windows=(INSTANT, DAY)).check()
+    says(caught, "Several windows are intervals", "about one instant")
+    with pytest.raises(SafesideError) as caught:
+        msgspec.structs.replace(question, windows=(DAY, DAY)).check()
+    says(caught, "overlap, or are not in order", "`every=`")
+    with pytest.raises(SafesideError) as caught:
+        msgspec.structs.replace(question, measures=("visited", "stayed")).check()
+    says(caught, "several measures cannot be answered yet", "one question for each")
+    assert len(msgspec.structs.replace(question, windows=(INSTANT, DAY)).conditions(["a", "b"])) == 4
     with pytest.raises(SafesideError) as caught:
         msgspec.structs.replace(question, windows=("2021-06-03T18:00+09:00",)).check()
     says(caught, "window is not written as it is asked about", "safeside.ask")

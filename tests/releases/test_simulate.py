@@ -87,7 +87,7 @@ def test_verify_refuses_a_simulation(tmp_path: Path) -> None:
 def test_the_files_hold_the_columns_they_should_and_no_count(tmp_path: Path) -> None:
     release = simulated(tmp_path / "out", [0, 1, 2, 3, 4, 5], {"epsilon": 1, "at_most": 2})
     table = pl.read_csv(release.directory / "answers.csv")
-    assert table.columns == ["place", "state", "upper_bound", "lower_bound"]
+    assert table.columns == ["place", "window", "state", "upper_bound", "lower_bound"]
     assert table["place"].to_list() == sorted(table["place"].to_list())
     assert set(table["state"].to_list()) <= {"AT_MOST", "AT_LEAST", "UNCLEAR", "NOT_ASKED"}
     assert pl.read_parquet(release.directory / "answers.parquet").equals(table)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -100,9 +101,7 @@ def test_an_alarm_within_its_threshold_is_found_even_when_signed(tmp_path: Path,
     made = signed(tmp_path / "out", [90, 0], {"epsilon": 5, "at_most": 2, "max_alarms": 3}, key)
     true = made.answers
     upper = np.where(true.states == CODE[State.UNCLEAR], 2, true.upper)
-    spoilt = Answers(
-        places=true.places, states=true.states, upper=upper, lower=true.lower, bounded=true.bounded
-    )
+    spoilt = replace(true, upper=upper)
     with pytest.raises(BadRelease, match="does not follow"):
         verify(_rewrite(made, spoilt, key).directory, tmp_path / "key.pub")
 
@@ -190,9 +189,7 @@ def test_a_state_that_does_not_follow_is_found_even_when_signed(
             continue
         states = true.states.copy()
         states[at] = code
-        spoilt = Answers(
-            places=true.places, states=states, upper=true.upper, lower=true.lower, bounded=true.bounded
-        )
+        spoilt = replace(true, states=states)
         again = _rewrite(made, spoilt, key)
         if "people" in terms and "at_least" in terms and true.upper[at] == terms["people"]:
             continue
@@ -205,9 +202,7 @@ def test_a_bound_that_was_lowered_is_found_even_when_signed(tmp_path: Path, key:
     made = signed(tmp_path / "out", COUNTS, terms, key)
     true = made.answers
     lower = np.maximum(true.lower, 1)
-    spoilt = Answers(
-        places=true.places, states=true.states, upper=true.upper, lower=lower, bounded=true.bounded
-    )
+    spoilt = replace(true, lower=lower)
     with pytest.raises(BadRelease, match="does not follow"):
         verify(_rewrite(made, spoilt, key).directory, tmp_path / "key.pub")
 
@@ -231,7 +226,7 @@ def test_a_bound_that_cannot_be_is_found_even_when_signed(
     columns = {name: getattr(true, name).copy() for name in ("states", "upper", "lower", "bounded")}
     for name, value in change.items():
         columns[name][0 if "states" in change else 1] = value
-    spoilt = _rewrite(made, Answers(places=true.places, **columns), key)
+    spoilt = _rewrite(made, replace(true, **columns), key)
     with pytest.raises(BadRelease, match="does not follow from its bounds"):
         verify(spoilt.directory, tmp_path / "key.pub")
 

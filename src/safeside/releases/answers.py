@@ -1,8 +1,10 @@
-"""What is said of each place: a state and the bounds it follows from, and nothing else of the count."""
+"""What is said of each condition: a state and the bounds it follows from, and nothing else of the count."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,35 +15,47 @@ from safeside.releases.states import CODE, STATES
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Answers:
-    """One answer for each declared place, in the order of the places' names.
+    """One answer for each condition: for every window, every measure of it, and every target on the list.
 
-    `upper` means something only where `bounded`: a place that was not asked has no upper bound, nor has one
-    of which a single bit said "cannot say". `lower` is 0, which is always true, unless an error rate for "at
-    least" was declared.
+    The arrays go through the windows first, then the measures, then the targets, which are in the order of
+    their names. `upper` means something only where `bounded`: a place that was not asked has no upper bound,
+    nor has one of which a single bit said "cannot say". `lower` is 0, which is always true, unless an error
+    rate for "at least" was declared.
     """
 
-    places: tuple[str, ...]
+    targets: tuple[str, ...]
+    windows: tuple[str, ...]
+    measures: tuple[str, ...]
     states: NDArray[np.uint8]
     upper: NDArray[np.int64]
     lower: NDArray[np.int64]
     bounded: NDArray[np.bool_]
 
     def __len__(self) -> int:
-        return len(self.places)
+        return int(self.states.size)
+
+    @cached_property
+    def places(self) -> tuple[str, ...]:
+        """The target of each condition."""
+        return self.targets * (len(self.windows) * len(self.measures))
+
+    def by_window(self, values: NDArray[Any]) -> NDArray[Any]:
+        """One of the arrays, or one made from them, with a row for each window."""
+        return values.reshape(len(self.windows), -1)
 
     def same(self, other: Answers) -> NDArray[np.bool_]:
-        """For each place, whether both say the same of it."""
+        """For each condition, whether both say the same of it."""
         bounds = (self.bounded == other.bounded) & (~self.bounded | (self.upper == other.upper))
         said: NDArray[np.bool_] = (self.states == other.states) & bounds & (self.lower == other.lower)
         return said
 
     def number(self, state: State) -> int:
-        """How many places have this answer."""
+        """How many conditions have this answer."""
         return int(np.count_nonzero(self.states == CODE[state]))
 
     @property
     def certified_at_zero(self) -> int:
-        """How many places are shown, for certain, to have had nobody: facts about everybody."""
+        """How many conditions are shown, for certain, to be true of nobody: facts about everybody."""
         return int(np.count_nonzero(self.bounded & (self.upper == 0)))
 
     def on_public_maps(self, publish_at_least: bool) -> NDArray[np.uint8]:
@@ -53,7 +67,7 @@ class Answers:
         return shown
 
     def names(self) -> list[str]:
-        """The state of each place, in full."""
+        """The state of each condition, in full."""
         words = np.array([state.name for state in STATES], dtype=object)
         listed: list[str] = words[self.states].tolist()
         return listed

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import timedelta
 from functools import cached_property
 from typing import Any, Final
 
@@ -20,14 +20,11 @@ from safeside.releases.methods import Conditions, Method, Whole, chosen
 from safeside.releases.methods.decision import require_delta
 from safeside.releases.question import Question, common_threshold
 from safeside.releases.targets import Targets
-from safeside.visits import Places, VisitFormat, Window, read_places, require_free_ground
+from safeside.visits import Places, VisitFormat, When, Window, read_places, require_free_ground, split
 
 NOT_VISITED: Final = "not-visited"
 ADP: Final = "adp"
 DP: Final = "dp"
-Moment = str | datetime | date
-When = Moment | tuple[Moment, Moment | timedelta]
-"""An instant, a day, or the beginning of an interval and its end or length."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -58,6 +55,7 @@ def ask(
     *,
     places: Any,
     when: When,
+    every: str | timedelta | None = None,
     epsilon: Number,
     at_most: int | None = None,
     method: str | None = None,
@@ -85,8 +83,9 @@ def ask(
 ) -> Inquiry:
     """The question that these arguments ask; nothing here has seen any data.
 
-    `visit_format` declares everything about the visits at once, instead of the separate arguments. Limits
-    that are not named are those that the `dataset` was made with.
+    With `every` the interval is cut into windows, such as the hours of a day, and every place is asked about
+    in each of them. `visit_format` declares everything about the visits at once, instead of the separate
+    arguments. Limits that are not named are those that the `dataset` was made with.
 
     Example
         >>> from safeside import ask
@@ -100,7 +99,7 @@ def ask(
     # A list that was put together by hand is looked at like any other.
     listed = read_places(places.table if isinstance(places, Places) else places)
     require_free_ground(listed, form)
-    window = Window.parse(_when(when), form.timezone)
+    windows = _windows(when, every, form.timezone)
     if policy != NOT_VISITED:
         raise PrivacyError(
             "Only one policy can be published under: that somebody was *not* at a place may become known.",
@@ -108,15 +107,15 @@ def ask(
             "visits would need noise on both sides.",
         )
     kind = chosen(method, given)
-    given |= {"epsilon": exact.epsilon(epsilon), "delta": exact.delta(delta)}
+    given |= {"epsilon": exact.epsilon(epsilon), "delta": exact.delta(delta), "windows": windows}
     _check_guarantee(kind, given)
     way, known = kind.asked(listed, given)
     limits = _thresholds(listed, at_most)
     common, own = common_threshold(listed.ids, limits)
-    per_person, most = _limits(max_places_per_person, people, dataset, window, kind)
+    per_person, most = _limits(max_places_per_person, people, dataset, windows, kind)
     question = Question(
         targets=Targets.of(listed.ids),
-        windows=(window.text,),
+        windows=tuple(window.text for window in windows),
         at_most=common,
         at_most_of=own,
         method=way,  # type: ignore[arg-type]
@@ -159,18 +158,10 @@ def _format(given: VisitFormat | None, *separate: Any) -> VisitFormat:
     return given
 
 
-def _when(when: When) -> str:
-    """The window as text: Python's own dates and times are written out."""
-    if not isinstance(when, tuple):
-        return when if isinstance(when, str) else when.isoformat()
-    first, last = when
-    begin = _when(first)
-    if not isinstance(last, timedelta):
-        return f"{begin}/{_when(last)}"
-    if isinstance(first, datetime) and first.tzinfo is not None:
-        return f"{begin}/{(first.astimezone(UTC) + last).astimezone(first.tzinfo).isoformat()}"
-    hours, rest = divmod(last.seconds, 3600)
-    return f"{begin}/P{last.days}DT{hours}H{rest // 60}M"
+def _windows(when: When, every: str | timedelta | None, timezone: str | None) -> tuple[Window, ...]:
+    """The one window asked about, or all of those that the interval is cut into."""
+    whole = Window.parse(when, timezone)
+    return (whole,) if every is None else split(whole, every, timezone)
 
 
 def _check_guarantee(kind: type[Method], given: Mapping[str, Any]) -> None:
@@ -203,13 +194,20 @@ def _thresholds(places: Places, at_most: int | None) -> Whole:
 
 
 def _limits(
-    named: int | None, people: int | None, dataset: Dataset | None, window: Window, kind: type[Method]
+    named: int | None,
+    people: int | None,
+    dataset: Dataset | None,
+    windows: Sequence[Window],
+    kind: type[Method],
 ) -> tuple[int | None, int | None]:
     """The most places of one person, and the most people: those named, or else those of the dataset."""
     fixed, most = (None, None) if dataset is None else (dataset.max_places_per_person, dataset.people)
+    if len(windows) > 1:
+        # A limit on places says nothing of how many windows one person is in.
+        fixed = None
     # At an instant one person is at one place, by construction, and that is checked. What needs no limit
     # takes none unless told to: nothing then stops it.
-    least = None if not kind.takes_limit else 1 if window.instant else fixed if kind.needs_limit else None
+    least = None if not kind.takes_limit else 1 if windows[0].instant else fixed if kind.needs_limit else None
     per_person = least if named is None else exact.whole(named, "`max_places_per_person=`", least=1)
     return per_person, most if people is None and kind.counts else people
 

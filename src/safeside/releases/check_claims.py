@@ -61,7 +61,7 @@ def check_claims(release: Release) -> None:
 
 def _checked_question(release: Release) -> Conditions:
     asked, question = release.conditions, release.record.question
-    common = common_threshold(asked.targets, asked.at_most)
+    common = common_threshold(asked.targets, asked.at_most[: len(asked.targets)])
     if common != (question.at_most, question.at_most_of):
         raise bad("its question (at_most) is not as it would be asked")
     if question.forecast != question.method.forecast(asked.known):

@@ -48,7 +48,7 @@ def said(manifest: Manifest, answers: Answers) -> dict[str, Any]:
     question, mechanism = manifest["question"], manifest["mechanism"]
     published = bool(question["publish_at_least"])
     return {
-        "ids": list(answers.places),
+        "ids": list(answers.targets),
         "states": answers.on_public_maps(published).tolist(),
         "upper": _bounds(answers),
         "lower": answers.lower.tolist() if published else None,
@@ -105,7 +105,7 @@ def _thresholds(question: Manifest, answers: Answers) -> int | list[int]:
     own = question["at_most_of"]
     if not own:
         return int(question["at_most"])
-    return [own.get(place, question["at_most"]) for place in answers.places]
+    return [own.get(place, question["at_most"]) for place in answers.targets]
 
 
 def _legend(manifest: Manifest, published: bool) -> list[str]:

@@ -142,7 +142,7 @@ class Publication:
             "question": self.question.recorded(),
             ASKS: self.question.identity(),
             TARGETS: list(self.inquiry.places.ids),
-            WINDOW: " ".join(self.question.windows),
+            WINDOW: self.question.time,
             "known_on": None if self.known_on is None else self.known_on.isoformat(),
             "supersedes": self.supersedes,
             # What was drawn stands beside this directory, so the same request is the same directory.

@@ -337,7 +337,7 @@ def _earlier(supersedes: str | Path, inquiry: Inquiry, ledger: Ledger) -> str:
         )
     earlier = ledger.question(known)
     same = (earlier.get("window"), places_digest(earlier.get("targets") or ())) == (
-        " ".join(inquiry.question.windows),
+        inquiry.question.time,
         inquiry.question.targets.sha256,
     )
     if not same:

@@ -7,10 +7,12 @@ checked by the same rules when it is asked and when a release is verified. `aski
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from fractions import Fraction
+from functools import lru_cache
 from typing import Annotated, Any, ClassVar
 
 import msgspec
@@ -23,7 +25,7 @@ from safeside.records import Part, PlainText, Record
 from safeside.releases.methods import AnyMethod, Conditions, Whole
 from safeside.releases.methods.base import Forecast, Number, Positive
 from safeside.releases.targets import Targets
-from safeside.visits import Window
+from safeside.visits import MOST_WINDOWS, Window
 from safeside.zones import find_zone
 
 VISITED = "visited"
@@ -75,18 +77,36 @@ class Question(Record, frozen=True, kw_only=True):
     series: Series | None = None
 
     @property
+    def each_window(self) -> tuple[Window, ...]:
+        """Every window that is asked about, in order."""
+        return _parsed(self.windows)
+
+    @property
     def window(self) -> Window:
-        """The one window that can be asked about today."""
-        (only,) = self.windows
-        # The moments carry their offsets, so that the zones of this machine have no say in them.
-        return Window.parse(only)
+        """The time asked about: the one window, or from the beginning of the first to the end of the last."""
+        first, last = self.each_window[0], self.each_window[-1]
+        if first is last:
+            return first
+        text = f"{first.text.partition('/')[0]}/{last.text.partition('/')[2]}"
+        return Window(start=first.start, end=last.end, instant=False, text=text)
+
+    @property
+    def time(self) -> str:
+        """The time asked about as text, with the number of windows where there are several."""
+        parts = len(self.windows)
+        return self.windows[0] if parts == 1 else f"{self.window.text} ({parts} windows)"
+
+    @property
+    def number(self) -> int:
+        """How many conditions there are."""
+        return self.targets.number * len(self.windows) * len(self.measures)
 
     @property
     def alpha_each(self) -> Fraction | None:
         """How often "at least" may be wrong for one place."""
         if self.alpha is None:
             return None
-        return self.alpha / self.targets.number if self.publish_at_least else self.alpha
+        return self.alpha / self.number if self.publish_at_least else self.alpha
 
     def conditions(self, targets: Sequence[str], known: Whole | None = None) -> Conditions:
         """Every condition, for the list of targets that the question names by its digest."""
@@ -95,21 +115,19 @@ class Question(Record, frozen=True, kw_only=True):
         repeats = len(self.windows) * len(self.measures)
         return Conditions(
             question=self,
-            targets=tuple(targets) * repeats,
+            targets=tuple(targets),
             at_most=np.tile(limits, repeats),
             known=known,
         )
 
     def check(self) -> None:
         """Refuse what cannot be asked, or not answered yet; whoever asks and whoever verifies does this."""
-        if len(self.windows) != 1 or self.measures != (VISITED,):
+        if self.measures != (VISITED,):
             raise BadQuestion(
-                "A question about several windows or measures cannot be answered yet.",
-                "Ask about one instant or interval in each question.",
+                "A question about several measures cannot be answered yet.", "Ask one question for each."
             )
+        self._check_windows()
         window = self.window
-        if window.text != self.windows[0]:
-            raise BadQuestion("The window is not written as it is asked about.", "Use `safeside.ask`.")
         if self.timezone is not None:
             find_zone(self.timezone)
         if self.so_far and window.instant:
@@ -132,6 +150,21 @@ class Question(Record, frozen=True, kw_only=True):
             )
         self._check_at_least()
         self.method.check(self)
+
+    def _check_windows(self) -> None:
+        """Each written as it is asked about, and one after the other: so no moment is asked about twice."""
+        each = self.each_window
+        if tuple(one.text for one in each) != self.windows:
+            raise BadQuestion("The window is not written as it is asked about.", "Use `safeside.ask`.")
+        if len(each) > MOST_WINDOWS or (len(each) > 1 and any(one.instant for one in each)):
+            raise BadQuestion(
+                f"Several windows are intervals, and at most {MOST_WINDOWS:,}.",
+                "Ask about an interval with `every=`, about fewer windows, or about one instant.",
+            )
+        if any(one.end > two.start for one, two in itertools.pairwise(each)):
+            raise BadQuestion(
+                "The windows overlap, or are not in order.", "Use `every=`, which cuts an interval into them."
+            )
 
     def _check_at_least(self) -> None:
         if self.at_least is None:
@@ -163,7 +196,9 @@ class Question(Record, frozen=True, kw_only=True):
     def rule(self) -> str:
         """The part of the counting rule that the question fixes."""
         touches = "covers that moment" if self.window.instant else "touches the time asked about"
-        return f"A person is counted at a place, once, where a visit of theirs {touches}."
+        once = "once" if len(self.windows) == 1 else "once in each window"
+        touches = touches if len(self.windows) == 1 else "touches that window"
+        return f"A person is counted at a place, {once}, where a visit of theirs {touches}."
 
     def recorded(self) -> dict[str, Any]:
         """As the ledger has it."""
@@ -171,8 +206,15 @@ class Question(Record, frozen=True, kw_only=True):
 
     def identity(self) -> str:
         """Stands for what is asked, apart from the time, which may be written in several ways."""
-        timeless = msgspec.structs.replace(self, windows=())
+        # How many windows there are tells a day from its hours.
+        timeless = msgspec.structs.replace(self, windows=(str(len(self.windows)),))
         return records.digest(records.encode(timeless))
+
+
+@lru_cache(maxsize=64)
+def _parsed(windows: tuple[str, ...]) -> tuple[Window, ...]:
+    """The moments carry their offsets, so that the zones of this machine have no say in them."""
+    return tuple(map(Window.parse, windows))
 
 
 def common_threshold(targets: Sequence[str], limits: Whole) -> tuple[int, dict[str, int]]:

@@ -60,9 +60,12 @@ class Release:
     def answers(self) -> Answers:
         """Every place with its state and bounds."""
         try:
-            return read_csv(self.file(CSV))
-        except (OSError, ValueError):
+            question = self.record.question
+            return read_csv(self.file(CSV), question.windows, question.measures)
+        except OSError:
             raise manifest.bad("answers.csv cannot be read") from None
+        except ValueError as error:
+            raise manifest.bad(f"answers.csv {error}") from None
 
     @cached_property
     def conditions(self) -> Conditions:
@@ -71,12 +74,12 @@ class Release:
         BadRelease where the question is one that is refused.
         """
         question = self.record.question
-        method, targets, known = question.method, tuple(sorted(set(self.answers.places))), None
+        method = question.method
         try:
             question.check()
+            asked = question.conditions(self.answers.targets)
             if method.file is not None:
-                known = method.read_known(targets, self.file(method.file))
-            asked = question.conditions(targets, known)
+                asked = replace(asked, known=method.read_known(asked, self.file(method.file)))
             method.mechanism(asked)
         except OSError:
             raise manifest.bad(f"{method.file} is missing") from None
@@ -122,7 +125,7 @@ class Release:
         asked = {
             "question": question.recorded(),
             "targets": list(self.conditions.targets),
-            "window": " ".join(question.windows),
+            "window": question.time,
         }
         return replace(self.charged(), question=asked)
 

@@ -20,14 +20,15 @@ from safeside import untrusted
 from safeside.errors import BadCounts, BadFile, UnsafeFile
 from safeside.mechanisms.counts import people_counts
 from safeside.noise.entropy import Entropy, simulated_entropy
-from safeside.releases.asking import Inquiry, When, ask
+from safeside.releases.asking import Inquiry, ask
 from safeside.releases.basemap import read_basemap
 from safeside.releases.files import compose
-from safeside.releases.methods import Whole
+from safeside.releases.methods import Conditions, Whole
 from safeside.releases.record import Promised, ReleaseRecord, written
 from safeside.releases.release import Release, hold
 from safeside.releases.staging import Staging
-from safeside.visits import Places
+from safeside.releases.targets import Label
+from safeside.visits import When
 
 WHEN: Final = "2000-01-01T18:00:00+00:00"
 """The moment a simulation is about when none is given."""
@@ -35,7 +36,7 @@ COUNTED: Final = "The counts of this simulation were given; nobody's visits were
 
 
 def simulate(
-    counts: Mapping[str, int] | str | Path,
+    counts: Mapping[str, int] | Mapping[tuple[str, str], int] | str | Path,
     *,
     out: str | Path,
     places: Any = None,
@@ -47,7 +48,8 @@ def simulate(
 ) -> Release:
     """Answer a question about given counts; `seed` repeats a simulation exactly.
 
-    The question is given as for `publish`: `simulate(counts, at_most=2, epsilon=1, out="trial")`.
+    The question is given as for `publish`: `simulate(counts, at_most=2, epsilon=1, out="trial")`. A count has
+    its place as its key, or, where the question has several windows, its place and the window's text.
 
     Example
         >>> from safeside import simulate
@@ -57,9 +59,10 @@ def simulate(
         At most 2 known infected visitors: 1 of 2 places.
         Cannot say: 1 place.
     """
-    given = dict(counts) if isinstance(counts, Mapping) else _read(Path(counts))
-    inquiry = ask(places=places if places is not None else sorted(given), when=when, **asked)
-    values = _aligned(given, inquiry.places)
+    given = _labelled(counts) if isinstance(counts, Mapping) else _read(Path(counts))
+    listed = places if places is not None else sorted({label[0] for label in given})
+    inquiry = ask(places=listed, when=when, **asked)
+    values = _aligned(given, inquiry.conditions)
     people_counts(values, inquiry.question.people)
     entropy = None if seed is None else simulated_entropy(seed)
     staging = Staging(out=Path(out), request="simulation")
@@ -95,8 +98,12 @@ def _files(
     return compose(record, method.states(asked, drawn), asked, inquiry.places, backdrop)
 
 
-def _read(path: Path) -> dict[str, int]:
-    """A CSV file with the columns `place` and `count`."""
+def _labelled(counts: Mapping[Any, int]) -> dict[Label, int]:
+    return {(key,) if isinstance(key, str) else tuple(key): count for key, count in counts.items()}
+
+
+def _read(path: Path) -> dict[Label, int]:
+    """A CSV file with the columns `place` and `count`, and `window` where there are several."""
     try:
         text = untrusted.read(path, untrusted.DATA_BYTES, follow=True).decode("utf-8-sig")
         rows = list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
@@ -104,22 +111,24 @@ def _read(path: Path) -> dict[str, int]:
         raise _refuse(path, "cannot be read") from None
     if not rows or not {"place", "count"} <= rows[0].keys():
         raise _refuse(path, "has no rows, or no columns `place` and `count`")
-    given: dict[str, int] = {}
+    names = ("place", "window") if "window" in rows[0] else ("place",)
+    given: dict[Label, int] = {}
     for line, row in enumerate(rows, start=2):
-        place, count = row["place"], row["count"]
-        if not place or place in given or count is None or not count.strip().isdecimal():
+        label, count = tuple(row[name] for name in names), row["count"]
+        if not all(label) or label in given or count is None or not count.strip().isdecimal():
             raise _refuse(path, f"is wrong in line {line}: each place once, each count a whole number")
-        given[place] = int(count)
+        given[label] = int(count)
     return given
 
 
-def _aligned(given: Mapping[str, int], listed: Places) -> Whole:
-    if given.keys() != set(listed.ids):
+def _aligned(given: Mapping[Label, int], asked: Conditions) -> Whole:
+    if given.keys() != set(asked.labels):
         raise BadCounts(
             "The counts are not those of the places: one is missing, or one is not on the list.",
-            "Give a count for every place of the places file, 0 where nobody is, and for no other.",
+            "Give a count for every place of the places file (in every window, where there are several), 0 "
+            "where nobody is, and for no other.",
         )
-    return np.array([given[place] for place in listed.ids], dtype=np.int64)
+    return np.array([given[label] for label in asked.labels], dtype=np.int64)
 
 
 def _refuse(path: Path, why: str) -> BadFile:

@@ -9,10 +9,12 @@ from safeside.visits.places.free_ground import require_free_ground
 from safeside.visits.places.places import Places, read_places
 from safeside.visits.read.format import Expected, StayRule, VisitFormat
 from safeside.visits.read.paths import COVERS
-from safeside.visits.times.window import Window, local_midnight
+from safeside.visits.times.every import MOST_WINDOWS, split
+from safeside.visits.times.window import When, Window, local_midnight
 
 __all__ = [
     "COVERS",
+    "MOST_WINDOWS",
     "Confirm",
     "Counts",
     "Doubt",
@@ -23,6 +25,7 @@ __all__ = [
     "Report",
     "StayRule",
     "VisitFormat",
+    "When",
     "Window",
     "amount",
     "check_visits",
@@ -32,4 +35,5 @@ __all__ = [
     "never_confirm",
     "read_places",
     "require_free_ground",
+    "split",
 ]

@@ -1,4 +1,4 @@
-"""The answers as data: CSV, Parquet and GeoJSON, sorted by place; nothing of the exact counts is in them."""
+"""The answers as data: CSV, Parquet and GeoJSON, one row a condition, without a trace of exact counts."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from safeside.decisions.states import State
 from safeside.releases import wording
 from safeside.releases.answers import Answers
 from safeside.releases.states import CODE_OF_NAME, STATES
+from safeside.releases.targets import labels
 from safeside.releases.wording import Manifest
 from safeside.visits import Places
 
@@ -26,15 +27,18 @@ def frame(answers: Answers) -> pl.DataFrame:
     """The answers as a table; no upper bound where none was published."""
     upper = pl.Series("upper_bound", answers.upper)
     bounded = pl.Series(answers.bounded)
-    table = pl.DataFrame(
+    repeated = len(answers.measures) * len(answers.targets)
+    measures = np.tile(np.repeat(answers.measures, len(answers.targets)), len(answers.windows))
+    return pl.DataFrame(
         {
             "place": pl.Series(list(answers.places), dtype=pl.String),
+            "window": pl.Series(np.repeat(answers.windows, repeated), dtype=pl.String),
+            **({"measure": pl.Series(measures, dtype=pl.String)} if len(answers.measures) > 1 else {}),
             "state": pl.Series(answers.names(), dtype=pl.String),
             "upper_bound": upper.zip_with(bounded, pl.Series([None] * len(answers), dtype=pl.Int64)),
             "lower_bound": pl.Series(answers.lower),
         }
     )
-    return table.sort("place")
 
 
 def as_csv(answers: Answers) -> bytes:
@@ -52,8 +56,10 @@ def as_parquet(answers: Answers) -> bytes:
 def as_geojson(manifest: Manifest, answers: Answers, places: Places) -> bytes:
     """answers.geojson: the public map as data, in the words of the public map."""
     encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    named = zip(feature_ids(answers), said(manifest, answers), strict=True)
     lines = [
-        encoder.encode(_feature(one, places, number)) for number, one in enumerate(said(manifest, answers))
+        encoder.encode(_feature(name, one, places, number % len(places)))
+        for number, (name, one) in enumerate(named)
     ]
     head = json.dumps(
         {
@@ -77,11 +83,12 @@ def said(manifest: Manifest, answers: Answers) -> Iterator[dict[str, Any]]:
         State.UNCLEAR: wording.CANNOT_SAY,
         State.NOT_ASKED: wording.NOT_ASKED,
     }
-    for at, code in enumerate(answers.on_public_maps(published).tolist()):
-        place, state = answers.places[at], STATES[code]
-        threshold = question["at_most_of"].get(place, question["at_most"])
+    named = frame(answers).select("place", "window", *(["measure"] if len(answers.measures) > 1 else []))
+    shown = answers.on_public_maps(published).tolist()
+    for at, (code, condition) in enumerate(zip(shown, named.iter_rows(named=True), strict=True)):
+        state, threshold = STATES[code], question["at_most_of"].get(condition["place"], question["at_most"])
         properties = {
-            "place": place,
+            **condition,
             "state": state.name,
             "says": wording.at_most(threshold) if state is State.AT_MOST else words[state],
             "at_most": threshold,
@@ -90,14 +97,14 @@ def said(manifest: Manifest, answers: Answers) -> Iterator[dict[str, Any]]:
         yield {**properties, "lower_bound": int(answers.lower[at])} if published else properties
 
 
-def _feature(said: dict[str, Any], places: Places, at: int) -> dict[str, Any]:
+def _feature(name: str, said: dict[str, Any], places: Places, at: int) -> dict[str, Any]:
     properties = dict(said)
-    for name, column in (("name", places.name), ("region", places.region)):
+    for role, column in (("name", places.name), ("region", places.region)):
         if column is not None and column[at] is not None:
-            properties[name] = str(column[at])
+            properties[role] = str(column[at])
     return {
         "type": "Feature",
-        "id": said["place"],
+        "id": name,
         "geometry": _point(places, at),
         "properties": properties,
     }
@@ -109,20 +116,32 @@ def _point(places: Places, at: int) -> dict[str, Any] | None:
     return {"type": "Point", "coordinates": [float(places.longitude[at]), float(places.latitude[at])]}
 
 
-def read_csv(data: bytes) -> Answers:
-    """The answers that answers.csv holds; ValueError where it holds none."""
-    schema = {"place": pl.String, "state": pl.String, "upper_bound": pl.Int64, "lower_bound": pl.Int64}
+def feature_ids(answers: Answers) -> list[str]:
+    """One text for each condition: its place, and whatever tells it from others of that place."""
+    return [" ".join(label) for label in labels(answers.targets, answers.windows, answers.measures)]
+
+
+def read_csv(data: bytes, windows: tuple[str, ...], measures: tuple[str, ...]) -> Answers:
+    """The answers that answers.csv holds for these windows and measures; ValueError where it holds none."""
+    names = ("place", "window", *(["measure"] if len(measures) > 1 else []), "state")
+    schema = {**dict.fromkeys(names, pl.String), "upper_bound": pl.Int64, "lower_bound": pl.Int64}
     try:
         table = pl.read_csv(io.BytesIO(data), schema=schema)
     except pl.exceptions.PolarsError as error:
-        raise ValueError("not a table of answers") from error
+        raise ValueError("cannot be read") from error
     states = [CODE_OF_NAME.get(name, -1) for name in table["state"].to_list()]
-    if not states or min(states) < 0 or table["lower_bound"].null_count():
-        raise ValueError("not a table of answers")
-    return Answers(
-        places=tuple(table["place"].to_list()),
+    if not states or min(states) < 0 or table["lower_bound"].null_count() or table["place"].null_count():
+        raise ValueError("cannot be read")
+    number = table.height // (len(windows) * len(measures))
+    answers = Answers(
+        targets=tuple(table["place"].head(number)),
+        windows=windows,
+        measures=measures,
         states=np.array(states, dtype=np.uint8),
         upper=table["upper_bound"].fill_null(0).to_numpy().astype(np.int64),
         lower=table["lower_bound"].to_numpy().astype(np.int64),
         bounded=table["upper_bound"].is_not_null().to_numpy().astype(np.bool_),
     )
+    if len(answers.places) != table.height or not frame(answers).equals(table):
+        raise ValueError("does not list every place once in each window, in order")
+    return answers

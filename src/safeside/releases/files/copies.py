@@ -27,7 +27,10 @@ def geojson(release: Release) -> bool:
     answers, record = release.answers, release.manifest
     features = manifest.parse(release.file(data.GEOJSON), data.GEOJSON)["features"]
     listed = [{**one["properties"], "id": one["id"]} for one in features]
-    said = [{**one, "id": one["place"]} for one in data.said(record, answers)]
+    said = [
+        {**one, "id": name}
+        for name, one in zip(data.feature_ids(answers), data.said(record, answers), strict=True)
+    ]
     compared = said[0].keys() - (set() if release.record.same_words else {"says"})
     shown = [{name: one.get(name, _ABSENT) for name in compared} for one in listed]
     return shown == [{name: one[name] for name in compared} for one in said]

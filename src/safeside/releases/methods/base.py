@@ -25,6 +25,7 @@ from safeside.privacy.guarantee import Guarantee
 from safeside.privacy.policy import Policy
 from safeside.records import Part, PlainText
 from safeside.releases.answers import Answers
+from safeside.releases.targets import Label, labels
 from safeside.visits import Places
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 Whole = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+States = NDArray[np.uint8]
 Number = Annotated[int, msgspec.Meta(ge=0)]
 """A whole number from 0, in a record."""
 Positive = Annotated[int, msgspec.Meta(ge=1)]
@@ -39,13 +41,36 @@ Positive = Annotated[int, msgspec.Meta(ge=1)]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Conditions:
-    """Every condition of a question: one for each target, window and measure, in the order of the answers."""
+    """Every condition of a question: one for each window, measure and target, in the order of the answers."""
 
     question: Question
     targets: tuple[str, ...]
+    """The list, once; the arrays repeat it for each window and measure."""
     at_most: Whole
     known: Whole | None = None
-    """What the method publishes beside the answers and knew beforehand: the order conditions are asked in."""
+    """What the method publishes beside the answers and knew beforehand: the order conditions are asked in, or
+    what is expected of each.
+    """
+
+    def __len__(self) -> int:
+        return int(self.at_most.size)
+
+    @cached_property
+    def labels(self) -> list[Label]:
+        """What each condition is called in files."""
+        return labels(self.targets, self.question.windows, self.question.measures)
+
+    def answered(self, *, states: States, upper: Whole, lower: Whole, bounded: Mask) -> Answers:
+        """Answers to these conditions."""
+        return Answers(
+            targets=self.targets,
+            windows=self.question.windows,
+            measures=self.question.measures,
+            states=states,
+            upper=upper,
+            lower=lower,
+            bounded=bounded,
+        )
 
     @cached_property
     def policy(self) -> Policy:
@@ -126,7 +151,10 @@ class Method(Part, frozen=True, kw_only=True, tag_field="name"):
     @classmethod
     @abstractmethod
     def asked(cls, places: Places, given: Mapping[str, Any]) -> tuple[Method, Whole | None]:
-        """The method with the parameters that were given, and what it knows of the conditions beforehand."""
+        """The method with the parameters that were given, and what it knows of the conditions beforehand.
+
+        `given` has every argument of `ask`, and the windows that follow from them as `windows`.
+        """
 
     def check(self, question: Question) -> None:
         """Refuse a question that this method cannot answer."""
@@ -186,7 +214,7 @@ class Method(Part, frozen=True, kw_only=True, tag_field="name"):
         """The content of `file`."""
         raise NotImplementedError
 
-    def read_known(self, targets: tuple[str, ...], data: bytes) -> Whole:
+    def read_known(self, asked: Conditions, data: bytes) -> Whole:
         """What the method knew, from the content of `file`; ValueError, with the reason, where it is not."""
         raise NotImplementedError
 

@@ -84,7 +84,7 @@ class NoisyCounts(Method, frozen=True, kw_only=True, tag="counts"):
         quiet = decide_by_law(values, asked.at_most, used.law, people=used.people)
         states[quiet == State.AT_MOST] = CODE[State.AT_MOST]
         bounded = np.ones(upper.size, dtype=np.bool_)
-        return Answers(places=asked.targets, states=states, upper=upper, lower=low, bounded=bounded)
+        return asked.answered(states=states, upper=upper, lower=low, bounded=bounded)
 
     def values_behind(self, asked: Conditions, answers: Answers) -> tuple[Whole, ...]:
         question, used = asked.question, self.mechanism(asked)
@@ -105,6 +105,11 @@ class NoisyCounts(Method, frozen=True, kw_only=True, tag="counts"):
 
 def require_limit(question: Question) -> int:
     """The most places one person can be counted at: without it no amount of noise is known to be enough."""
+    if question.max_places_per_person is None and len(question.windows) > 1:
+        raise BadQuestion(
+            "One person can be counted in many of the windows, and nothing says in how many.",
+            'Ask with `method="selection"`, which needs no such limit, or about one window.',
+        )
     if question.max_places_per_person is None:
         raise BadQuestion(
             "Over an interval one person can be at many places, and nothing says at how many.",

@@ -59,8 +59,7 @@ class OneBitDecisions(Method, frozen=True, kw_only=True, tag="decision"):
     def states(self, asked: Conditions, drawn: Drawn) -> Answers:
         values = drawn.values
         certain = values.astype(np.bool_)
-        return Answers(
-            places=asked.targets,
+        return asked.answered(
             states=np.where(certain, CODE[State.AT_MOST], CODE[State.UNCLEAR]).astype(np.uint8),
             upper=np.where(certain, asked.at_most, 0),
             lower=np.zeros(values.size, dtype=np.int64),

@@ -14,12 +14,12 @@ from typing import Final, Literal
 
 import numpy as np
 
-from safeside import untrusted
+from safeside import records, untrusted
 from safeside.errors import BadFile, BadQuestion, UnsafeFile
 from safeside.noise.entropy import Entropy, system_entropy
 from safeside.records import Part, PlainText
 from safeside.releases.methods.base import Whole
-from safeside.releases.targets import places_digest
+from safeside.releases.targets import Label, labels
 from safeside.visits import Places
 
 _KEY_WORDS: Final = 8
@@ -44,9 +44,9 @@ class Order(Part, frozen=True, kw_only=True):
         return _SENTENCES[self.kind].format(release=self.release)
 
 
-def digest_of(targets: Sequence[str], ranks: Whole) -> str:
+def digest_of(named: Sequence[Label], ranks: Whole) -> str:
     """What stands for an order in a question."""
-    return places_digest([targets[at] for at in ranks])
+    return records.digest(records.canonical([list(named[at]) for at in ranks]))
 
 
 def by_chance(number: int, entropy: Entropy | None = None) -> Whole:
@@ -57,8 +57,11 @@ def by_chance(number: int, entropy: Entropy | None = None) -> Whole:
     return np.lexsort(tuple(keys)).astype(np.int64)
 
 
-def read_order(wanted: str | None, places: Places) -> tuple[Order, Whole | None]:
-    """The order a question names (popularity, random, release:DIR or file:PATH), and the places in it."""
+def read_order(wanted: str | None, places: Places, windows: Sequence[str]) -> tuple[Order, Whole | None]:
+    """The order a question names (popularity, random, release:DIR or file:PATH), and the conditions in it.
+
+    Where there are several windows, each place is asked about all of them before the next.
+    """
     if wanted is None:
         wanted = "popularity" if places.popularity is not None else "random"
     kind, _, where = wanted.partition(":")
@@ -77,7 +80,9 @@ def read_order(wanted: str | None, places: Places) -> tuple[Order, Whole | None]
             'Give `order=` as "popularity", "random", "release:DIR" (an earlier release) or "file:PATH" (a '
             "list of places).",
         )
-    return Order(kind=kind, sha256=digest_of(places.ids, ranks), release=release), ranks  # type: ignore[arg-type]
+    ranks = (ranks[:, None] + len(places) * np.arange(len(windows), dtype=np.int64)).ravel()
+    named = labels(places.ids, windows, ("",))
+    return Order(kind=kind, sha256=digest_of(named, ranks), release=release), ranks  # type: ignore[arg-type]
 
 
 def _by_popularity(places: Places) -> Whole:
@@ -102,10 +107,9 @@ def _by_release(directory: Path, places: Places) -> tuple[str, Whole]:
         )
     said = earlier.answers
     most = int(said.upper.max()) + 1 if len(said) else 1
-    bound = {
-        place: int(upper) if bounded else most
-        for place, upper, bounded in zip(said.places, said.upper, said.bounded, strict=True)
-    }
+    bound: dict[str, int] = {}
+    for place, upper, bounded in zip(said.places, said.upper, said.bounded, strict=True):
+        bound[place] = max(bound.get(place, 0), int(upper) if bounded else most)
     keys = np.array([bound.get(place, most + 1) for place in places.ids], dtype=np.int64)
     return earlier.id, np.argsort(keys, kind="stable").astype(np.int64)
 

@@ -23,7 +23,7 @@ from safeside.releases.methods.order import Order, by_chance, digest_of, read_or
 from safeside.releases.states import CODE
 from safeside.visits import Places
 
-_COLUMN = "place"
+_COLUMNS = ("place", "window")
 _NOT_ASKED = -1
 """Among the values: this place was not reached. Any other is a bound."""
 
@@ -47,7 +47,7 @@ class SparseCounts(Method, frozen=True, kw_only=True, tag="sparse"):
                 "Leave `order=` out, or give `max_alarms=`.",
             )
         alarms = exact.whole(given["max_alarms"], "`max_alarms=`", least=1)
-        order, ranks = read_order(given["order"], places)
+        order, ranks = read_order(given["order"], places, [window.text for window in given["windows"]])
         return cls(epsilon=given["epsilon"], alarms=alarms, order=order), ranks
 
     def mechanism(self, asked: Conditions) -> SAGeo:
@@ -65,7 +65,7 @@ class SparseCounts(Method, frozen=True, kw_only=True, tag="sparse"):
         return Cost(kind=self.kind, epsilon=self.epsilon, periods=periods, epsilon_each=each)
 
     def settled(self, asked: Conditions, entropy: Entropy | None = None) -> Whole:
-        return by_chance(len(asked.targets), entropy) if asked.known is None else asked.known
+        return by_chance(len(asked), entropy) if asked.known is None else asked.known
 
     def draw(self, asked: Conditions, counts: Whole, entropy: Entropy | None = None) -> Drawn:
         order = asked.known
@@ -83,8 +83,7 @@ class SparseCounts(Method, frozen=True, kw_only=True, tag="sparse"):
         states = np.full(values.size, CODE[State.UNCLEAR], dtype=np.uint8)
         states[quiet] = CODE[State.AT_MOST]
         states[~reached] = CODE[State.NOT_ASKED]
-        return Answers(
-            places=asked.targets,
+        return asked.answered(
             states=states,
             upper=np.where(quiet, asked.at_most, values),
             lower=np.zeros(values.size, dtype=np.int64),
@@ -98,7 +97,7 @@ class SparseCounts(Method, frozen=True, kw_only=True, tag="sparse"):
         """Asked is a beginning of the order, which ended at the last alarm allowed or with the last place."""
         order = asked.known
         assert order is not None
-        if self.order.sha256 is not None and digest_of(asked.targets, order) != self.order.sha256:
+        if self.order.sha256 is not None and digest_of(asked.labels, order) != self.order.sha256:
             return "the order in which places were asked is not the one in the question"
         states = answers.states[order]
         reached = states != CODE[State.NOT_ASKED]
@@ -116,21 +115,22 @@ class SparseCounts(Method, frozen=True, kw_only=True, tag="sparse"):
         return float((reached * self._quiet(asked)).mean())
 
     def write_known(self, asked: Conditions) -> bytes:
-        """order.csv: the places in the order they were asked in, which is public."""
+        """order.csv: the conditions in the order they were asked in, which is public."""
         assert asked.known is not None
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow([_COLUMN])
-        writer.writerows([asked.targets[at]] for at in asked.known)
+        writer.writerow(_COLUMNS[: len(asked.labels[0])])
+        writer.writerows(asked.labels[at] for at in asked.known)
         return text.getvalue().encode()
 
-    def read_known(self, targets: tuple[str, ...], data: bytes) -> Whole:
+    def read_known(self, asked: Conditions, data: bytes) -> Whole:
         try:
             rows = list(csv.reader(io.StringIO(data.decode(), newline=""), strict=True))
         except (UnicodeDecodeError, csv.Error):
             raise ValueError("order.csv cannot be read") from None
-        listed = [row[0] for row in rows[1:] if len(row) == 1]
-        if rows[:1] != [[_COLUMN]] or len(listed) != len(rows) - 1 or sorted(listed) != list(targets):
+        number = {label: at for at, label in enumerate(asked.labels)}
+        listed = [tuple(row) for row in rows[1:]]
+        head = list(_COLUMNS[: len(asked.labels[0])])
+        if rows[:1] != [head] or len(listed) != len(number) or set(listed) != number.keys():
             raise ValueError("order.csv does not list every place once")
-        number = {place: at for at, place in enumerate(targets)}
-        return np.array([number[place] for place in listed], dtype=np.int64)
+        return np.array([number[label] for label in listed], dtype=np.int64)
