@@ -68,7 +68,7 @@ QUESTIONS: dict[str, tuple[dict[str, Any], str, str, str]] = {
     "dp, sparse": (
         {"guarantee": "dp", "delta": "1e-6", "max_alarms": 1},
         DAY,
-        "Sparse answers are never wrong under the asymmetric definition only",
+        'The method "sparse" is never wrong under the asymmetric definition only',
         'Leave `guarantee="dp"` out',
     ),
     "dp, delta 0": ({"guarantee": "dp"}, INSTANT, "no answer is ever certain", "Give `delta=` above 0"),

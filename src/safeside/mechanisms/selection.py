@@ -98,8 +98,8 @@ class Selection(Certifying):
             passed += 1
         else:
             rest = slice(self.plan.tested, None)
-            if self._ladder is not None:
-                claim = self._ladder.release(ranked[rest], ranked_limits[rest], entropy=drawn)
+            if self.ladder is not None:
+                claim = self.ladder.release(ranked[rest], ranked_limits[rest], entropy=drawn)
                 bounds[rest] = claim.bounds
                 component, level = claim.component, claim.level
         unranked = np.empty_like(bounds)
@@ -128,10 +128,10 @@ class Selection(Certifying):
                 reached = reached * passes
             rest = slice(self.plan.tested, None)
             passed = len(self.plan.blocks)
-            if self._ladder is None:
+            if self.ladder is None:
                 found[passed, None] = reached
             else:
-                for claim, share in self._ladder.distribution(ranked[rest], ranked_limits[rest]).items():
+                for claim, share in self.ladder.distribution(ranked[rest], ranked_limits[rest]).items():
                     found[passed, claim] = reached * share
         return {outcome: share for outcome, share in found.items() if not share.is_zero()}
 
@@ -145,8 +145,8 @@ class Selection(Certifying):
             reached *= float(self._test.beta(smallest_margin(ranked[block], ranked_limits[block])).mid())
             chances[block] = reached
         rest = slice(self.plan.tested, None)
-        if self._ladder is not None:
-            chances[rest] = reached * self._ladder.expected(ranked[rest], ranked_limits[rest])
+        if self.ladder is not None:
+            chances[rest] = reached * self.ladder.expected(ranked[rest], ranked_limits[rest])
         unranked = np.empty_like(chances)
         unranked[self.plan.order] = chances
         return unranked
@@ -165,7 +165,7 @@ class Selection(Certifying):
             certified = block.stop
         rest = slice(self.plan.tested, None)
         first, second = (
-            (0.0, 0.0) if self._ladder is None else self._ladder.moments(ranked[rest], ranked_limits[rest])
+            (0.0, 0.0) if self.ladder is None else self.ladder.moments(ranked[rest], ranked_limits[rest])
         )
         mean += reached * (certified + first)
         square += reached * (certified**2 + 2 * certified * first + second)
@@ -176,8 +176,8 @@ class Selection(Certifying):
         return BlockTest(epsilon=self.epsilon, policy=self.policy)
 
     @property
-    def _ladder(self) -> Ladder | None:
-        """None where the blocks are everything, or nothing can be included."""
+    def ladder(self) -> Ladder | None:
+        """What the rest is chosen by; None where the blocks are everything, or nothing can be included."""
         if self.plan.tested == self.plan.order.size or not self.plan.components:
             return None
         return Ladder(

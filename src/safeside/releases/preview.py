@@ -90,16 +90,17 @@ def _question(record: wording.Manifest) -> str:
 def _expect(inquiry: Inquiry) -> tuple[str, ...]:
     asked, method = inquiry.conditions, inquiry.question.method
     limit = int(asked.at_most.max())
-    likely = {count: method.beta(asked, limit, count) for count in range(min(limit + 1, _COUNTS_NAMED))}
+    likely = method.chances(asked, limit, range(min(limit + 1, _COUNTS_NAMED)))
     by_count = ", ".join(f"{at_least(share)} with {count}" for count, share in likely.items())
     in_turn = State.NOT_ASKED in method.possible
     which = "A place that is asked" if in_turn else "A place"
     lines = [
         f'"At most" for {at_least(method.expected(asked))} of the places or more, '
         "on average, if nobody were at any of them, and for fewer where there are visitors.",
-        f"{which} gets it with a probability of at least {by_count} known infected visitors. No data was "
-        "read for this.",
     ]
+    if likely:
+        lines.append(f"{which} gets it with a probability of at least {by_count} known infected visitors.")
+    lines.append("No data was read for this.")
     if in_turn and inquiry.question.max_places_per_person == 1:
         lines.append(
             "Here one person is counted at one place only, so leaving `max_alarms=` out costs the same and "

@@ -66,6 +66,8 @@ def _figures(manifest: Manifest, answers: Answers, chances: Mapping[int, float])
         )
     limit = max([question["at_most"] or 0, *question["at_most_of"].values()])
     which = "the largest number asked about" if question["at_most_of"] else f"at most {limit}"
+    if not chances:
+        return figures
     figures.append(
         (
             charts.curve(chances, limit),

@@ -113,7 +113,7 @@ def chances(asked: Conditions) -> dict[int, float]:
         last = min(last, question.people)
     step = -(-(last + 1) // _COUNTS_SHOWN)
     shown = sorted({*range(0, last + 1, step), min(limit, last)})
-    return {count: question.method.beta(asked, limit, count) for count in shown}
+    return question.method.chances(asked, limit, shown)
 
 
 __all__ = [

@@ -7,18 +7,17 @@ the draw. The publisher and the verifier read answers from what was drawn by the
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Protocol, TypeVar
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from safeside.decisions.states import State
-from safeside.exact import Ball
 from safeside.noise.entropy import Entropy
 from safeside.privacy.account import Cost, Kind
 from safeside.privacy.guarantee import Guarantee
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
 Whole = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 States = NDArray[np.uint8]
+Made = TypeVar("Made")
 Number = Annotated[int, msgspec.Meta(ge=0)]
 """A whole number from 0, in a record."""
 Positive = Annotated[int, msgspec.Meta(ge=1)]
@@ -52,8 +52,17 @@ class Conditions:
     what is expected of each.
     """
 
+    _made: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+
     def __len__(self) -> int:
         return int(self.at_most.size)
+
+    def once(self, name: str, make: Callable[[], Made]) -> Made:
+        """What follows from these conditions and takes long to make: made when it is first asked for."""
+        if name not in self._made:
+            self._made[name] = make()
+        made: Made = self._made[name]
+        return made
 
     @cached_property
     def labels(self) -> list[Label]:
@@ -120,8 +129,6 @@ class Drawing(Protocol):
 
     @property
     def guarantee(self) -> Guarantee: ...
-
-    def beta(self, t: int, count: int) -> Ball: ...
 
 
 class Method(Part, frozen=True, kw_only=True, tag_field="name"):
@@ -218,9 +225,12 @@ class Method(Part, frozen=True, kw_only=True, tag_field="name"):
         """What the method knew, from the content of `file`; ValueError, with the reason, where it is not."""
         raise NotImplementedError
 
-    def beta(self, asked: Conditions, threshold: int, count: int) -> float:
-        """The chance of "at most" at this true count, where the place is asked."""
-        return float(self.mechanism(asked).beta(threshold, count).mid())
+    def chances(self, asked: Conditions, threshold: int, counts: Iterable[int]) -> dict[int, float]:
+        """The chance of "at most" by true count, where the place is asked; none where it is not the count of
+        that place alone that decides.
+        """
+        used: Any = self.mechanism(asked)
+        return {count: float(used.beta(threshold, count).mid()) for count in counts}
 
     def expected(self, asked: Conditions) -> float:
         """The share of conditions to be answered "at most" if they were true of nobody."""
@@ -229,4 +239,4 @@ class Method(Part, frozen=True, kw_only=True, tag_field="name"):
     def _quiet(self, asked: Conditions) -> NDArray[np.float64]:
         """The chance of "at most" for each condition, were it true of nobody."""
         limits, back = np.unique(asked.at_most, return_inverse=True)
-        return np.array([self.beta(asked, int(t), 0) for t in limits])[back]
+        return np.array([self.chances(asked, int(t), [0])[0] for t in limits])[back]

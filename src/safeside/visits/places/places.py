@@ -23,13 +23,14 @@ from safeside.visits.places.venues import require_venues
 from safeside.visits.read.files import Fingerprint, Opened, detect_separator, open_files
 from safeside.visits.read.identifiers import PLACEHOLDER, canonical, polars_bytes_as_text
 
-KNOWN: Final = ("place", "latitude", "longitude", "name", "region", "popularity", "at_most")
+KNOWN: Final = ("place", "latitude", "longitude", "name", "region", "popularity", "expected", "at_most")
 KINDS: Final = ("kind", "category", "type")
 _BLANK: Final = r"^\s|\s$|^$"
 _NUMBERS: Final[dict[str, tuple[Callable[[pl.Series], pl.Series], str]]] = {
     "latitude": (lambda v: v.abs() <= 90, "is not between -90 and 90"),
     "longitude": (lambda v: v.abs() <= 180, "is not between -180 and 180"),
     "popularity": (lambda v: v >= 0, "is not a number from 0"),
+    "expected": (lambda v: v >= 0, "is not a number from 0"),
     "at_most": (lambda v: (v >= 0) & (v == v.floor()) & (v < 2**53), "is not a whole number from 0"),
 }
 
@@ -99,6 +100,11 @@ class Places:
     def popularity(self) -> NDArray[np.float64] | None:
         """Public knowledge of how many people come, on any scale."""
         return self._numbers("popularity")
+
+    @cached_property
+    def expected(self) -> NDArray[np.float64] | None:
+        """Public knowledge of how many counted people are expected at each place in one window."""
+        return self._numbers("expected")
 
     @property
     def at_most(self) -> NDArray[np.int64] | None:
