@@ -97,6 +97,7 @@ KINDS: dict[str, dict[str, Any]] = {
         "people": 21,
     },
     "decision": {"at_most": 9, "guarantee": "dp", "delta": "1e-3", "decision": True},
+    "selection": {"at_most": 2, "method": "selection"},
 }
 """Every kind of question, by name."""
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import timedelta
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -64,6 +65,8 @@ def ask(
     decision: bool = False,
     max_alarms: int | None = None,
     order: str | None = None,
+    profile: str | Path | None = None,
+    learn_from: Sequence[str | Path] | None = None,
     max_places_per_person: int | None = None,
     people: int | None = None,
     people_floor: int = PEOPLE_FLOOR,
@@ -107,7 +110,8 @@ def ask(
             "visits would need noise on both sides.",
         )
     kind = chosen(method, given)
-    given |= {"epsilon": exact.epsilon(epsilon), "delta": exact.delta(delta), "windows": windows}
+    given |= {"epsilon": exact.epsilon(epsilon), "delta": exact.delta(delta)}
+    given |= {"windows": windows, "zone": form.local}
     _check_guarantee(kind, given)
     way, known = kind.asked(listed, given)
     limits = _thresholds(listed, at_most)
@@ -176,7 +180,7 @@ def _check_guarantee(kind: type[Method], given: Mapping[str, Any]) -> None:
         return
     if not kind.ordinary:
         raise BadQuestion(
-            "Sparse answers are never wrong under the asymmetric definition only.",
+            f'The method "{kind.__struct_config__.tag}" is never wrong under the asymmetric definition only.',
             'Leave `guarantee="dp"` out, or ask about an instant or with `max_places_per_person=` instead.',
         )
     require_delta(given["delta"])

@@ -9,12 +9,14 @@ from safeside.errors import BadQuestion
 from safeside.releases.methods.base import Conditions, Drawn, Mechanism, Method, Whole
 from safeside.releases.methods.counts import NoisyCounts
 from safeside.releases.methods.decision import OneBitDecisions
+from safeside.releases.methods.selection import SelectedConditions
 from safeside.releases.methods.sparse import SparseCounts
 
-AnyMethod = NoisyCounts | SparseCounts | OneBitDecisions
+AnyMethod = NoisyCounts | SparseCounts | OneBitDecisions | SelectedConditions
 __all__ = ["METHODS", "AnyMethod", "Conditions", "Drawn", "Mechanism", "Method", "Whole", "chosen"]
 METHODS: Final[Mapping[str, type[Method]]] = {
-    str(kind.__struct_config__.tag): kind for kind in (NoisyCounts, SparseCounts, OneBitDecisions)
+    str(kind.__struct_config__.tag): kind
+    for kind in (NoisyCounts, SparseCounts, OneBitDecisions, SelectedConditions)
 }
 """By name; the first is the one that is taken where nothing else is asked for."""
 

@@ -1,0 +1,151 @@
+"""What a question says beforehand of how busy each place is in each window: public knowledge, and outputs.
+
+The list's own column `expected` or `popularity`, times a profile of the hours, moved by what earlier releases
+published. None of it is private; one made from private data would be an output nobody paid for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta, tzinfo
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from safeside.decisions import forecast as rules
+from safeside.decisions.forecast import Whole
+from safeside.errors import BadQuestion
+from safeside.mechanisms.ladder import NO_BOUND
+from safeside.visits import Places, Window
+
+if TYPE_CHECKING:
+    from safeside.releases.release import Release
+
+_DAY: Final = timedelta(days=1)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Forecasted:
+    """A score for each condition, and where it comes from."""
+
+    scores: Whole
+    sources: tuple[str, ...]
+    learned: tuple[str, ...] = ()
+    """The digests of the releases that were learned from."""
+
+
+def read_forecast(
+    places: Places,
+    windows: Sequence[Window],
+    zone: tzinfo | None = None,
+    profile: str | Path | None = None,
+    learn_from: Sequence[str | Path] | None = None,
+) -> Forecasted:
+    """The forecast for every place in every window, window by window."""
+    known, source = base_of(places)
+    weights = weights_of(windows, zone, profile)
+    scores, sources = rules.scores(known, weights), [source]
+    if profile is not None:
+        sources.append("a profile of the hours")
+    learned = [_earlier(directory) for directory in learn_from or ()]
+    learned.sort(key=lambda release: release.record.question.each_window[0].start)
+    if learned:
+        scores = rules.moved(scores, _moves(learned, places.ids, windows))
+        sources.append(f"the answers of {len(learned)} earlier release{'s' if len(learned) > 1 else ''}")
+    digests = tuple(release.digest for release in learned)
+    return Forecasted(scores=scores, sources=tuple(sources), learned=digests)
+
+
+def base_of(places: Places) -> tuple[NDArray[np.float64], str]:
+    """What the list says of each place, and the name of the column."""
+    for name, column in (("expected", places.expected), ("popularity", places.popularity)):
+        if column is not None:
+            return column, f"the column {name} of the list"
+    return np.ones(len(places)), "nothing but the list"
+
+
+def weights_of(windows: Sequence[Window], zone: tzinfo | None, profile: str | Path | None) -> list[int]:
+    """How busy each window usually is: the profile's weight, or the same for all."""
+    if profile is None:
+        return [1] * len(windows)
+    hours = rules.read_profile(profile)
+    return [hours.of_window(one.start, one.end, zone or clock_of(one)) for one in windows]
+
+
+def clock_of(window: Window) -> tzinfo:
+    """The clock that the window is written in."""
+    zone = datetime.fromisoformat(window.text.partition("/")[0]).tzinfo
+    assert zone is not None, "windows are written with their offsets"
+    return zone
+
+
+def _earlier(directory: str | Path) -> Release:
+    """A release by selection, whole and unaltered: anybody could write such files."""
+    from safeside.releases.check_files import check_files
+    from safeside.releases.release import load
+
+    release = load(directory)
+    check_files(release)
+    if release.simulated or release.record.question.method.file != "forecast.csv":
+        raise BadQuestion(
+            f'"{directory}" is not a release that was answered by selection.',
+            "Give `learn_from=` directories of earlier releases that were.",
+        )
+    return release
+
+
+def _moves(learned: Sequence[Release], targets: Sequence[str], windows: Sequence[Window]) -> Whole:
+    """How far each condition was moved by the answers, day after day, up to the day asked about."""
+    moves: Whole = np.zeros(len(targets) * len(windows), dtype=np.int64)
+    day = None
+    for release in learned:
+        begins = release.record.question.each_window[0].start
+        moves = rules.after_days(moves, 0 if day is None else max(0, (begins - day) // _DAY))
+        day = begins
+        here, there = _shared(release, targets, windows)
+        certified, halvings = _said(release)
+        moves[here] = rules.after_release(moves[here], certified[there], halvings[there])
+    assert day is not None
+    return rules.after_days(moves, max(0, (windows[0].start - day) // _DAY))
+
+
+def _shared(release: Release, targets: Sequence[str], windows: Sequence[Window]) -> tuple[Whole, Whole]:
+    """The conditions asked about that the release answered at the same time of the day, in both orders."""
+    answered = release.answers.targets
+    number = {target: at for at, target in enumerate(answered)}
+    places = [(at, number[target]) for at, target in enumerate(targets) if target in number]
+    hours = {_hour(window): at for at, window in enumerate(release.record.question.each_window)}
+    pairs = [
+        (at * len(targets) + here, hours[_hour(window)] * len(answered) + there)
+        for at, window in enumerate(windows)
+        if _hour(window) in hours
+        for here, there in places
+    ]
+    both = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    return both[:, 0], both[:, 1]
+
+
+def _hour(window: Window) -> tuple[str, timedelta]:
+    """The time of the day at which a window begins, on its own clock, and its length."""
+    begins = datetime.fromisoformat(window.text.partition("/")[0])
+    return begins.strftime("%H:%M:%S"), window.end - window.start
+
+
+def _said(release: Release) -> tuple[NDArray[np.bool_], Whole]:
+    """What was certified; and, of what the drawn component left out, how often its chance was halved."""
+    from safeside.releases.methods.selection import COMPONENT, SelectedConditions
+
+    asked, method = release.conditions, release.record.question.method
+    assert isinstance(method, SelectedConditions)
+    answers, plan = release.answers, method.plan(asked)
+    bounds = np.where(answers.bounded, answers.upper, NO_BOUND)
+    halvings: Whole = np.zeros(bounds.size, dtype=np.int64)
+    component = release.record.outcome.get(COMPONENT)
+    if component is not None:
+        rest = plan.order[plan.tested :]
+        exponents = plan.components[component].exponents(rest.size).astype(np.int64)
+        halvings[rest] = np.where(bounds[rest] == NO_BOUND, exponents, 0)
+    return (bounds != NO_BOUND) & (bounds <= asked.at_most), halvings
