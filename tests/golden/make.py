@@ -13,6 +13,7 @@ RELEASES: dict[str, tuple[str, dict[str, Any]]] = {
     "counts": (INSTANT, KINDS["ageo and public at least"]),
     "sparse": (DAY, KINDS["sparse with a limit"]),
     "decision": (INSTANT, KINDS["decision"]),
+    "selection": (DAY, KINDS["selection"]),
 }
 """One question for each method, by its name."""
 
