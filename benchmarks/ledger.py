@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from safeside.ledger import Caps, Cost, Ledger, Reservation, events, open_ledger
-from safeside.ledger.address import store_at
+from safeside.ledger.opening import store_at
 from safeside.ledger.store import Identity
 from safeside.ledger.witness import STATE_VARIABLE
 

@@ -1,10 +1,23 @@
-"""What was spent: events, budget arithmetic, stores; reserve, draw, commit."""
+"""What was spent: events, budget arithmetic, stores; reserve, draw, commit.
+
+Six ideas, each in a few files, and each built on those above it:
+
+    what happened          events (the vocabulary and its chain), periods (days and weeks), steps (where a
+                           test may cut the power)
+    what it adds up to     account (datasets, reservations, sums), checkpoint and lookup (the account without
+                           reading everything), rules (what is allowed), state (the fold), other_branch (what
+                           an event of a copy does to it)
+    where it is kept       store, with sqlite (and its queue) and postgres; witness; addresses
+    one list for all       chain: the store, the witnesses and the account, always in the same order
+    after a disaster       recovery (events lost or forked), rebuild (the database lost)
+    what others call       opening, ledger (adds events), reader and status (add none)
+"""
 
 from safeside.ledger.account import Dataset, Releases, Reservation, Stage
-from safeside.ledger.address import create_ledger, open_ledger, recover_ledger
 from safeside.ledger.chain import Checked
 from safeside.ledger.events import Action, Event, Head
 from safeside.ledger.ledger import Ledger
+from safeside.ledger.opening import create_ledger, open_ledger, recover_ledger
 from safeside.ledger.rebuild import Rebuilt
 from safeside.ledger.recovery import Published, Recovery
 from safeside.ledger.status import Leak, Status

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from safeside import records
 from safeside.errors import BadQuestion, ClockBackwards, LedgerForked
-from safeside.ledger import checkpoint, events, places, steps
+from safeside.ledger import addresses, checkpoint, events, steps
 from safeside.ledger.events import Action, Event, Head
 from safeside.ledger.lookup import Row, in_parts, tampered
 from safeside.ledger.state import SLACK_SECONDS, State
@@ -64,8 +64,8 @@ class Chain:
         self._witnesses = [Witness(path) for path in paths]
         self._given: list[Witness] = []
         """Witnesses of other machines, which are read and not written."""
-        self.places = store.places()
-        self._exchanged = places.others(self.places, self.identity.ledger_id)
+        self.addresses = store.addresses()
+        self._exchanged = addresses.others(self.addresses, self.identity.ledger_id)
         self._every = checkpoint_every
         self._state = State()
         self._begun = False
@@ -354,7 +354,7 @@ class Chain:
         compared = last if last.number and not self._lost else None
         for witness, (missed, documents) in behind.items():
             witness.add(mine, missed + new, documents, compared)
-        places.note(self.places, self.identity.ledger_id)
+        addresses.note(self.addresses, self.identity.ledger_id)
 
 
 def check_documents(rows: Rows, event: Event) -> None:

@@ -17,8 +17,8 @@ from safeside import records
 from safeside.errors import LedgerForked, LedgerMissing, LedgerTampered
 from safeside.ledger import events
 from safeside.ledger.account import Dataset, Group, Reservation, Stage, Tally, looks
+from safeside.ledger.checkpoint import Broken, Index
 from safeside.ledger.events import Event, Head
-from safeside.ledger.index import Broken, Index
 from safeside.records import Part
 
 Row = tuple[int, str, str]

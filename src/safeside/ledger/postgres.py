@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from safeside import extras
 from safeside.errors import LedgerError, SafesideError
-from safeside.ledger import urls
+from safeside.ledger import addresses
 from safeside.ledger.events import Event
 from safeside.ledger.store import (
     BUSY_SECONDS,
@@ -70,8 +70,8 @@ class PostgresStore(Store):
         try:
             parts = self._psycopg.conninfo.conninfo_to_dict(self._url)
         except self._psycopg.Error:
-            raise urls.unreadable() from None
-        return urls.shown(dict(parts))
+            raise addresses.unreadable() from None
+        return addresses.shown(dict(parts))
 
     def create(self, identity: Identity, chain: Sequence[Event], documents: Mapping[str, str]) -> None:
         try:
@@ -83,7 +83,7 @@ class PostgresStore(Store):
                 "Use it as it is, or choose another database: a budget is never reset.",
             ) from None
 
-    def places(self) -> tuple[str, ...]:
+    def addresses(self) -> tuple[str, ...]:
         """By the server's own name and by its address: either may change, and one has to be enough."""
         with self._explained():
             connection = self._connect()

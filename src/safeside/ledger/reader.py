@@ -56,9 +56,9 @@ class Reader:
         return self._chain.store.where
 
     @property
-    def places(self) -> tuple[str, ...]:
+    def addresses(self) -> tuple[str, ...]:
         """Where it is kept, as it is remembered; never with a password."""
-        return self._chain.places
+        return self._chain.addresses
 
     @property
     def chain(self) -> Chain:

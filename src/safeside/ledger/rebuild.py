@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 
 from safeside.errors import LedgerMissing, LedgerTampered
-from safeside.ledger import events, places
+from safeside.ledger import addresses, events
 from safeside.ledger.events import Event, LedgerCreated
 from safeside.ledger.state import State
 from safeside.ledger.store import Identity, Row, Store, begin
@@ -34,7 +34,7 @@ class Rebuilt:
 def traces(store: Store) -> list[Path]:
     """What shows that there was a ledger at this address: its witnesses, and a note of the address."""
     found = [] if store.beside is None or not store.beside.exists() else [store.beside]
-    for one in places.known(store.places()):
+    for one in addresses.known(store.addresses()):
         witness = witness_of(one.ledger_id)
         found.append(witness if one.ledger_id and witness.exists() else one.file)
     return list(dict.fromkeys(found))
@@ -65,7 +65,7 @@ def rebuild(store: Store, given: Sequence[Path] = ()) -> Rebuilt:
 
 
 def _witnesses(store: Store, identity: Identity | None) -> list[Path]:
-    named = [one.ledger_id for one in places.known(store.places()) if one.ledger_id]
+    named = [one.ledger_id for one in addresses.known(store.addresses()) if one.ledger_id]
     if identity is not None:
         named.append(identity.ledger_id)
     return [*([store.beside] if store.beside else []), *(witness_of(one) for one in named)]

@@ -19,8 +19,8 @@ from typing import Any, Final
 from safeside import disk
 from safeside.errors import LedgerError, SafesideError, StoreUnavailable
 from safeside.ledger import queue
+from safeside.ledger.addresses import SQLITE
 from safeside.ledger.events import Event
-from safeside.ledger.places import SQLITE
 from safeside.ledger.store import (
     BUSY_SECONDS,
     Identity,
@@ -68,7 +68,7 @@ class SqliteStore(Store):
             rows.create(identity, chain, documents)
         disk.sync(self._path.parent)
 
-    def places(self) -> tuple[str, ...]:
+    def addresses(self) -> tuple[str, ...]:
         return (f"{SQLITE} {self._path.resolve()}",)
 
     def aside(self) -> str | None:

@@ -23,8 +23,8 @@ from safeside.ledger.account import (
     looked_at,
     same_question,
 )
+from safeside.ledger.checkpoint import Broken
 from safeside.ledger.events import Event, Head
-from safeside.ledger.index import Broken
 from safeside.ledger.lookup import Account, Row, Source, entry_of, in_parts, tampered
 
 SLACK_SECONDS: Final = 120

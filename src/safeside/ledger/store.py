@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from safeside.errors import LedgerDamaged, LedgerMissing, SafesideError, StoreUnavailable
+from safeside.ledger.checkpoint import Index
 from safeside.ledger.events import Event, Head
-from safeside.ledger.index import Index
 
 MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
     (
@@ -280,7 +280,7 @@ class Store(ABC):
         """Make the tables of a new ledger; refused where there is one."""
 
     @abstractmethod
-    def places(self) -> tuple[str, ...]:
+    def addresses(self) -> tuple[str, ...]:
         """Where this is, in the spellings under which it is remembered; never with a password."""
 
     @abstractmethod

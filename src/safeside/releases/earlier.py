@@ -17,7 +17,7 @@ from safeside import disk, untrusted
 from safeside import ledger as ledgers
 from safeside.errors import CannotWrite, SafesideError, UnsafeFile
 from safeside.ledger import Ledger, Rebuilt, Recovery
-from safeside.ledger.places import kept_elsewhere
+from safeside.ledger.addresses import kept_elsewhere
 from safeside.releases import manifest
 from safeside.releases.release import load
 from safeside.releases.signature import check_signature
@@ -88,7 +88,7 @@ def record_path(key: Path) -> Path:
 def remember(key: Path, ledger: Ledger) -> None:
     """Write down that this key signs for this ledger; a directory that cannot be written is left alone."""
     path = record_path(key)
-    wanted = [f"{ledger.ledger_id} {place}\n" for place in ledger.places]
+    wanted = [f"{ledger.ledger_id} {address}\n" for address in ledger.addresses]
     with suppress(CannotWrite, OSError, UnicodeError):
         known = path.read_text(encoding="utf-8") if path.exists() else ""
         new = [line for line in wanted if line not in known.splitlines(keepends=True)]
@@ -96,23 +96,23 @@ def remember(key: Path, ledger: Ledger) -> None:
             disk.replace(path, "".join([known, *new]).encode(), mode=disk.PRIVATE)
 
 
-def traces(beside: Path, key: Path, places: Sequence[str]) -> list[Path]:
-    """What shows, in this directory and beside this key, that a ledger was kept at one of these places."""
+def traces(beside: Path, key: Path, addresses: Sequence[str]) -> list[Path]:
+    """What shows, in this directory and beside this key, that a ledger was kept at one of these addresses."""
     records = {one.resolve(): one for one in (*sorted(beside.glob(f"*{_RECORD}")), record_path(key))}
-    found = [record for record in records.values() if _recalled(record, places)]
-    return [*found, *itertools.islice(_signed(beside, key, places), 1)]
+    found = [record for record in records.values() if _recalled(record, addresses)]
+    return [*found, *itertools.islice(_signed(beside, key, addresses), 1)]
 
 
-def _recalled(record: Path, places: Sequence[str]) -> bool:
+def _recalled(record: Path, addresses: Sequence[str]) -> bool:
     try:
         data = untrusted.read(record, untrusted.KEY_BYTES, follow=True)
     except (OSError, UnsafeFile):
         return False
     lines = data.decode(errors="replace").splitlines()
-    return any(line.partition(" ")[2] in places for line in lines)
+    return any(line.partition(" ")[2] in addresses for line in lines)
 
 
-def _signed(beside: Path, key: Path, places: Sequence[str]) -> Iterator[Path]:
+def _signed(beside: Path, key: Path, addresses: Sequence[str]) -> Iterator[Path]:
     """Releases that the key signed, of a ledger that is kept nowhere else."""
     try:
         keys = load_public(keyring_path(key))
@@ -126,5 +126,5 @@ def _signed(beside: Path, key: Path, places: Sequence[str]) -> Iterator[Path]:
             ledger_id = release.charged().ledger_id
         except (SafesideError, OSError):
             continue
-        if not kept_elsewhere(ledger_id, places):
+        if not kept_elsewhere(ledger_id, addresses):
             yield path.parent

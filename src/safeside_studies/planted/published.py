@@ -54,7 +54,7 @@ def order_by_counts_within_random_buckets() -> Caught:
     seen: list[Any] = []
     settled = SparseCounts.settled
 
-    def counting(*given: Any, **more: Any) -> Any:
+    def keep_counts(*given: Any, **more: Any) -> Any:
         counts = count_visits(*given, **more)
         seen.append(counts.values)
         return counts
@@ -63,7 +63,7 @@ def order_by_counts_within_random_buckets() -> Caught:
         by_chance = settled(self, asked, source)
         return by_chance[np.argsort(-seen[-1][by_chance], kind="stable")]
 
-    with replaced(publication, "count_visits", counting), replaced(SparseCounts, "settled", by_counts):
+    with replaced(publication, "count_visits", keep_counts), replaced(SparseCounts, "settled", by_counts):
         return _said(frozen(_RANDOM.terms))
 
 
@@ -124,7 +124,7 @@ def half_the_price() -> Caught:
 
     def cheap(self: NoisyCounts, asked: Conditions, periods: tuple[str, ...]) -> Cost:
         whole = cost(self, asked, periods)
-        return replace(whole, epsilon=whole.epsilon / 2)
+        return msgspec.structs.replace(whole, epsilon=whole.epsilon / 2)
 
     with replaced(NoisyCounts, "cost", cheap), replaced(publication, "check_claims", lambda _release: None):
         return caught(exactly(_COUNTS))

@@ -14,7 +14,7 @@ from safeside.errors import (
     LedgerMissing,
     LedgerTampered,
 )
-from safeside.ledger import urls
+from safeside.ledger import addresses
 from safeside.ledger.checkpoint import EVERY
 from safeside.ledger.ledger import Ledger
 from safeside.ledger.rebuild import Rebuilt, rebuild, traces
@@ -31,10 +31,10 @@ def create_ledger(
     """Make a new ledger, at a file (`ledger.db`, `sqlite:///...`) or a database (`postgresql://...`).
 
     Only this makes one. Where a witness shows that there was a ledger before, it is refused: a budget must
-    not come back because a file was deleted. `traces_of` looks for other traces of one at these places.
+    not come back because a file was deleted. `traces_of` looks for other traces of one at these addresses.
     """
     store = store_at(url)
-    found = traces(store) + ([] if traces_of is None else traces_of(store.places()))
+    found = traces(store) + ([] if traces_of is None else traces_of(store.addresses()))
     if found and not _is_there(store):
         raise LedgerForked(
             f"There was a ledger here before: {_named(found)} {'is' if len(found) == 1 else 'are'} still "
@@ -128,11 +128,11 @@ def _named(found: list[Path]) -> str:
 
 def store_at(url: str | Path) -> Store:
     """The database that an address names."""
-    server = None if isinstance(url, Path) else urls.postgres_address(url)
+    server = None if isinstance(url, Path) else addresses.postgres_address(url)
     if server is not None:
         from safeside.ledger.postgres import PostgresStore
 
         return PostgresStore(server)
     from safeside.ledger.sqlite import SqliteStore
 
-    return SqliteStore(url.expanduser() if isinstance(url, Path) else urls.file_path(url))
+    return SqliteStore(url.expanduser() if isinstance(url, Path) else addresses.file_path(url))
