@@ -33,7 +33,7 @@ HARD_TO_REACH = {
     "A school was wrongly certified.": "the same",
     "Report it: the mechanism is wrong.": "the same",
 }
-NAMES = ("audit", "decisions", "mechanisms", "noise", "privacy", "visits")
+NAMES = ("audit", "decisions", "groups", "mechanisms", "noise", "privacy", "visits")
 ROOMS = [
     *(SOURCE / "safeside" / name for name in NAMES),
     *sorted((SOURCE / "safeside").glob("*.py")),

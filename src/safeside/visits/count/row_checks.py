@@ -54,7 +54,7 @@ def row_checks(
     source: Source, places: Places | None, window: Window | None, *, closely: bool = False
 ) -> list[RowCheck]:
     """All checks for these visits. `closely`: slower ones, with fewer false alarms."""
-    checks = [*_person(source), *_when(source, window, closely=closely)]
+    checks = [*person_checks(source), *_when(source, window, closely=closely)]
     state = _state(source)
     where = [*_place(source), *_coordinates(source, places)]
     if state is not None:
@@ -112,7 +112,7 @@ def _begun(source: Source, role: str, window: Window) -> nw.Expr:
     return clock.at_or_before(column, window.end) if window.instant else clock.before(column, window.end)
 
 
-def _person(source: Source) -> Iterator[RowCheck]:
+def person_checks(source: Source) -> Iterator[RowCheck]:
     person, dtype = nw.col("person"), source.types["person"]
     gone = missing(person, dtype)
     yield RowCheck(

@@ -20,7 +20,7 @@ from safeside.visits.read.source import Source
 from safeside.visits.times.window import Window
 
 SHOWN: Final = 3
-_WRITTEN: Final = "written in another way (capitals, blanks, zeros, something before or after it)"
+WRITTEN: Final = "written in another way (capitals, blanks, zeros, something before or after it)"
 
 
 def flags(source: Source, checks: list[RowCheck]) -> list[nw.Expr]:
@@ -42,7 +42,13 @@ def find_faults(
     asked: pl.DataFrame | None = None,
 ) -> list[Finding]:
     """All failing checks with their numbers of rows and the first rows. `asked` is a result of `flags`."""
-    checks = row_checks(source, places, window, closely=True)
+    return failing(source, row_checks(source, places, window, closely=True), progress, asked=asked)
+
+
+def failing(
+    source: Source, checks: list[RowCheck], progress: Progress, *, asked: pl.DataFrame | None = None
+) -> list[Finding]:
+    """Those of these checks that fail, with the rows; and lost leading zeros."""
     if asked is None:
         (asked,) = collect(
             [source.frame.select(flags(source, checks))], progress, "Looking for what is wrong"
@@ -146,7 +152,7 @@ def unknown_places(source: Source, places: Places, unknown: Iterable[str], progr
     alike = resembling(pl.Series(names, dtype=pl.String), places.column).height
     are = "place is" if len(names) == 1 else "places are"
     those = f"{alike:,} of them {'looks' if alike == 1 else 'look'}" if len(names) > 1 else "it looks"
-    hint = f"; {those} like a listed one {_WRITTEN}" if alike else ""
+    hint = f"; {those} like a listed one {WRITTEN}" if alike else ""
     return Finding(
         doubt=Doubt.UNKNOWN_PLACE,
         column=source.roles.columns["place"],
@@ -174,7 +180,7 @@ def lookalike_findings(source: Source, places: int) -> list[Finding]:
         Finding(
             doubt=Doubt.UNKNOWN_PLACE,
             column=source.roles.columns["place"],
-            reason=f"{amount(places, 'place looks', 'places look')} like a listed place {_WRITTEN}",
+            reason=f"{amount(places, 'place looks', 'places look')} like a listed place {WRITTEN}",
             do="Write them as the list does, or declare that they are other places (`trust_places=True`).",
         )
     ]

@@ -40,6 +40,9 @@ _KINDS: Final = {
     "date": (*_ANY, "datetime64", "datetime", "date"),
 }
 _NUMBERS: Final = (*_ANY, "floating", "integer", "mixed-integer-float", "decimal")
+VALUE: Final = "value "
+"""Begins the role of a column whose values, of a declared domain, say who is counted."""
+_VALUES: Final = (*_ANY, "integer", "boolean")
 _BYTES: Final = "UTF8_BINARY"
 Frame = nw.LazyFrame[Any]
 
@@ -206,7 +209,8 @@ def has_objects(chosen: nw.DataFrame[Any], roles: Roles) -> bool:
         if held.dtype != object:
             continue
         kind = infer_dtype(held, skipna=True)
-        if kind not in _KINDS.get(role, _NUMBERS) or (categories is not None and kind not in _ANY):
+        allowed = _VALUES if role.startswith(VALUE) else _KINDS.get(role, _NUMBERS)
+        if kind not in allowed or (categories is not None and kind not in _ANY):
             raise mixed_kinds([column])
         found = found or kind not in _ANY
     return found

@@ -26,6 +26,8 @@ _MOST_RINGS: Final = {8: 0, 9: 2, 10: 8}
 """With more rings one place alone covers the ground within a kilometre; for smaller cells at most 10."""
 _PLACED: Final = ("person", "place", "latitude", "longitude", "accuracy")
 ROLES: Final = (*_PLACED, "start", "end", "time", "date", "state")
+GROUP: Final = "group"
+"""The role that takes the place's in tables of people and their groups (`safeside.groups`)."""
 _NEXT_ROLE: Final = re.compile(r",(?=\s*[A-Za-z_]+\s*=)")
 """Only a comma before ROLE= separates roles: other commas belong to column names."""
 _OPTIONAL: Final = ("accuracy", "state")
@@ -226,7 +228,7 @@ def read_columns(columns: Mapping[str, str] | str) -> dict[str, str]:
             )
         columns = {role.strip(): column.strip() for role, _, column in pairs}
     for role in columns:
-        if role not in ROLES:
+        if role not in (*ROLES, GROUP):
             raise BadQuestion(
                 f"A visit has no role {role!r}.", f"Use one of {', '.join(ROLES)}.{did_you_mean(role, ROLES)}"
             )

@@ -34,6 +34,8 @@ class TimeForm(StrEnum):
     STAYS = "stays"
     SIGHTINGS = "sightings"
     DATES = "dates"
+    NEVER = "people"
+    """Rows of people and their groups, which tell no time."""
 
 
 class PlaceForm(StrEnum):
@@ -112,6 +114,7 @@ _WHEN_ROLES: Final = {
     TimeForm.STAYS: ("start", "end"),
     TimeForm.SIGHTINGS: ("time",),
     TimeForm.DATES: ("date",),
+    TimeForm.NEVER: (),
 }
 _WHERE_ROLES: Final = {
     PlaceForm.PLACES: ("place",),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -25,6 +25,7 @@ from safeside.visits.read.text_values import CLOCKS_OF_UTC, epoch_not_declared, 
 from safeside.visits.times.clocks import Clock, Epoch, FloatEpoch, LocalDates, LocalStamps, Stamps
 from safeside.visits.times.window import in_words
 
+Assign = Callable[[Collection[str], VisitFormat], Roles]
 _ENGINES: Final = ("narwhals", "pandas", "pyarrow", "duckdb", "_duckdb", "pyspark", "py4j")
 
 
@@ -92,15 +93,20 @@ def open_paths(visits: Any, declared: VisitFormat, *, key: bytes | None, progres
 
 def open_visits(visits: Any, opened: Opened | None, declared: VisitFormat) -> Source:
     """Visits with their columns by role, from files that were opened or from a dataframe."""
+    return open_rows(visits, opened, declared, assign_roles)
+
+
+def open_rows(visits: Any, opened: Opened | None, declared: VisitFormat, assign: Assign) -> Source:
+    """Rows of any kind, with their columns by the roles that `assign` gives them."""
     if opened is not None:
         stop_on(opened.illegible)
-        roles = assign_roles(opened.columns, declared)
+        roles = assign(opened.columns, declared)
         opened.require_same_types(column for role in roles.columns for column in roles.read(role))
         _require_known_clock(opened, roles, declared)
         frame = prepare(opened.scan(), roles, declared)
         return _source(frame, None, roles, declared, opened)
     native, engine = from_native(visits)
-    roles = assign_roles(names_of(native), declared)
+    roles = assign(names_of(native), declared)
     if roles.joined:
         native, engine = join_times(native, roles, engine), "polars"
     renamed = (c if role == c else nw.col(c).alias(role) for role, c in roles.columns.items())
@@ -236,7 +242,7 @@ def describe(source: Source) -> str:
 
 
 @contextmanager
-def reading(opened: Opened | None) -> Iterator[None]:
+def reading(opened: Opened | None, what: str = "visits") -> Iterator[None]:
     """Turn an engine's failure into an error of ours: its own message may quote the data."""
     try:
         yield
@@ -249,14 +255,14 @@ def reading(opened: Opened | None) -> Iterator[None]:
         if opened is not None:
             opened.require_unchanged()
         raise BadFile(
-            f"The visits cannot be read to the end ({type(error).__name__}).",
+            f"The {what} cannot be read to the end ({type(error).__name__}).",
             "Export the files again; one of them is damaged or cut off.",
         ) from None
     except Exception as error:
         if type(error).__module__.partition(".")[0] not in _ENGINES:
             raise
         raise BadFile(
-            f"The visits cannot be read to the end ({type(error).__name__}).",
+            f"The {what} cannot be read to the end ({type(error).__name__}).",
             "Look at the dataframe with its own engine; columns of the same kind must have the same type.",
         ) from None
     if opened is not None:

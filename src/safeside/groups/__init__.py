@@ -1,0 +1,24 @@
+"""People and the groups they are in, counted exactly: the room of every count that is not about places.
+
+It shares the reading of visits (`visits/read`): files and dataframes of every engine, identifiers, findings.
+`where` is the grammar of conditions, `measures` what is counted and by which declared domains, `listed` the
+public list, `table` the rows and their checks, `count` the counts.
+"""
+
+from safeside.groups.count import GroupCounts, count_people
+from safeside.groups.listed import read_groups
+from safeside.groups.measures import COUNTED, Domain, Measure, Measures, measures
+from safeside.groups.where import Term, Where
+
+__all__ = [
+    "COUNTED",
+    "Domain",
+    "GroupCounts",
+    "Measure",
+    "Measures",
+    "Term",
+    "Where",
+    "count_people",
+    "measures",
+    "read_groups",
+]

@@ -1,0 +1,268 @@
+"""Exact counts of people in each listed group, by each measure, on any engine that visits use.
+
+Nobody is left out: a row without a group, of a group that is not listed, or with a value outside its declared
+domain stops the work. A person stands in one row of a group; being in several groups needs a limit that was
+declared with the dataset, since one person then changes several counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from safeside.errors import LimitBroken
+from safeside.groups.measures import Measures
+from safeside.groups.table import any_of, is_counted, open_people, people_checks, require_people_format
+from safeside.progress import Progress, quiet
+from safeside.visits import Doubt, Expected, Finding, Places, VisitFormat
+from safeside.visits.count.scan import align, parsed_rows, require_all_rows
+from safeside.visits.count.stops import no_rows, settle_by_rows, unmet_expectations, whole_input
+from safeside.visits.count.wrong_rows import SHOWN, WRITTEN, failing, find_rows, flags
+from safeside.visits.findings import RowLocation, amount, stop_on
+from safeside.visits.places.lookalikes import resembling
+from safeside.visits.read.dataframes import ROW
+from safeside.visits.read.engines import collect, count_by, distinct_rows
+from safeside.visits.read.files import Fingerprint
+from safeside.visits.read.source import Source, open_paths, reading, row_not_found_again
+
+Whole = NDArray[np.int64]
+_FLAG: Final = "measure "
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupCounts:
+    """Exact numbers of people, for the curator only: nothing of this is published as it is.
+
+    `values` has a row for each measure and a column for each group, in the order of the list.
+    """
+
+    groups: Places
+    measures: Measures
+    values: Whole
+    rows: int
+    most_groups_per_person: int
+    findings: tuple[Finding, ...]
+    exclusions: tuple[str, ...]
+    fingerprint: str | None
+
+
+def count_people(
+    people: Any,
+    groups: Places,
+    measures: Measures | None = None,
+    fmt: VisitFormat | None = None,
+    *,
+    max_groups_per_person: int = 1,
+    expected: Expected | None = None,
+    key: bytes | None = None,
+    on_files: Callable[[tuple[str, ...]], object] | None = None,
+    progress: Progress = quiet,
+) -> GroupCounts:
+    """Count the people of each listed group, or stop and say why that cannot be done for certain.
+
+    `people` is a path, a glob, a list of paths, or a dataframe of any engine, with a row for each person and
+    the group they are in. A group of which nobody is counted has the count 0.
+
+    Example
+        >>> import polars as pl
+        >>> from safeside.groups import count_people, measures, read_groups
+        >>> pupils = pl.DataFrame({
+        ...     "person": ["ana", "ben", "chi"],
+        ...     "group": ["north", "north", "south"],
+        ...     "mmr": ["no", "yes", "yes"],
+        ... })
+        >>> unvaccinated = measures(where="mmr=no", domains={"mmr": ["no", "yes"]})
+        >>> count_people(pupils, read_groups(["north", "south"]), unvaccinated).values.tolist()
+        [[1, 0]]
+    """
+    counted = measures if measures is not None else Measures()
+    counted.check()
+    declared = fmt if fmt is not None else VisitFormat()
+    require_people_format(declared)
+    known = expected if expected is not None else Expected()
+    opened = open_paths(people, declared, key=key, progress=progress)
+    with reading(opened, "people"):
+        source = open_people(people, opened, declared, counted)
+        findings = settle_by_rows(source, known)
+        stop_on(findings)
+        tally = _scan(source, counted, progress)
+        stop_on(tally.faults)
+        if tally.by_group["place"].null_count():
+            raise row_not_found_again()
+        _require_listed(source, tally, groups, progress)
+        stop_on(_twice(source, tally, progress))
+        rows = int(tally.by_group["rows"].sum())
+        if opened is None and not rows and known.rows != 0:
+            stop_on([no_rows()])
+        stop_on(unmet_expectations(source, known, *whole_input(source, known, progress)))
+        stop_on(_fewer(tally, groups, counted, known))
+        if opened is not None and on_files is not None:
+            on_files(opened.fingerprints)
+        stop_on(_several(tally.most_groups, max_groups_per_person), LimitBroken)
+    values = np.stack([tally.values(groups, f"{_FLAG}{i}") for i in range(len(counted.all))])
+    said = ("Identifiers that look rounded, shortened or missing are taken as they are written.",)
+    return GroupCounts(
+        groups=groups,
+        measures=counted,
+        values=values,
+        rows=rows,
+        most_groups_per_person=tally.most_groups,
+        findings=tuple(findings),
+        exclusions=said if declared.trust_ids else (),
+        fingerprint=_fingerprint(source, groups, values, key),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Tally:
+    """The result of one scan."""
+
+    by_group: pl.DataFrame
+    """For each group in the table its rows, and how many of them meet each measure."""
+    people: pl.DataFrame
+    """For each group in the table how many distinct people it has."""
+    most_groups: int
+    faults: list[Finding]
+
+    def values(self, groups: Places, column: str) -> Whole:
+        """A column in the order of the list; groups of which the table has no row count 0."""
+        values, _ = align(self.by_group.select("place", people=pl.col(column)), groups)
+        return values
+
+
+def _scan(source: Source, counted: Measures, progress: Progress) -> _Tally:
+    """Everything that is asked of the rows, in one pass where the engine can."""
+    checks = people_checks(source, counted)
+    measured = [is_counted(source, counted, one).alias(f"{_FLAG}{i}") for i, one in enumerate(counted.all)]
+    # A doubtful row loses its group, so that the counts themselves tell of it, whatever else is asked.
+    sure = nw.when(~any_of(checks)).then(nw.col("place")).alias("place")
+    frame = source.frame.select("person", sure, *measured)
+    pairs = distinct_rows(frame.select("person", "place"))
+    sums = [nw.col(f"{_FLAG}{i}").sum() for i in range(len(counted.all))]
+    by_group = frame.group_by("place").agg(nw.len().alias("rows"), *sums)
+    each = count_by(pairs, "person", "groups").select(nw.col("groups").max())
+    queries = [
+        by_group,
+        count_by(pairs, "place", "people"),
+        each,
+        source.frame.select(*flags(source, checks), parsed_rows()),
+    ]
+    found, people, most, seen = collect(queries, progress, "Counting people", key="place")
+    require_all_rows(source, int(seen["rows"].item() or 0))
+    return _Tally(
+        by_group=found,
+        people=people,
+        most_groups=int(most["groups"].item() or 0),
+        faults=failing(source, checks, progress, asked=seen),
+    )
+
+
+def _require_listed(source: Source, tally: _Tally, groups: Places, progress: Progress) -> None:
+    """Stop where somebody is in a group that is not on the list: that person would be in no count."""
+    _, unknown = align(tally.people, groups)
+    if not unknown:
+        return
+    names = sorted(unknown)
+    alike = resembling(pl.Series(names, dtype=pl.String), groups.column).height
+    are = "group is" if len(names) == 1 else "groups are"
+    those = f"{alike:,} of them {'looks' if alike == 1 else 'look'}" if len(names) > 1 else "it looks"
+    hint = f"; {those} like a listed one {WRITTEN}" if alike else ""
+    here = nw.col("place").cast(nw.String).is_in(names)
+    stop_on(
+        [
+            Finding(
+                doubt=Doubt.UNKNOWN_GROUP,
+                column=source.roles.columns["place"],
+                first=find_rows(source, here, progress) if source.engine == "polars" else (),
+                reason=f"{len(names):,} {are} in the table and not on the list{hint}",
+                do="List every group that people may be in; nobody is left out of the count.",
+            )
+        ]
+    )
+
+
+def _twice(source: Source, tally: _Tally, progress: Progress) -> list[Finding]:
+    """Whether a person has two rows in one group, as in a table of doses or of visits."""
+    extra = int(tally.by_group["rows"].sum()) - int(tally.people["people"].sum())
+    if not extra:
+        return []
+    first = _repeated_rows(source, progress) if source.engine == "polars" else ()
+    return [
+        Finding(
+            doubt=Doubt.TWICE,
+            column=source.roles.columns["person"],
+            rows=extra,
+            first=first,
+            reason="a person who stands in one group more than once",
+            do="Write one row for each person and group: which of two rows is right, nobody can tell.",
+        )
+    ]
+
+
+def _repeated_rows(source: Source, progress: Progress) -> tuple[RowLocation, ...]:
+    """The first rows that repeat a person of a group, in the order of the files."""
+    parts = list(source.parts())
+    asked = [frame.select(ROW, "person", "place") for frame, _ in parts]
+    found = [collect([one], progress, "Looking for the rows")[0].sort(ROW) for one in asked]
+    rows = pl.concat([part.with_columns(part=pl.lit(i)) for i, part in enumerate(found)])
+    again = rows.filter(~pl.struct("person", "place").is_first_distinct()).head(SHOWN)
+    return tuple(
+        place
+        for part, row in again.select("part", ROW).iter_rows()
+        for place in source.where(parts[part][1], [row])
+    )
+
+
+def _several(most: int, limit: int) -> list[Finding]:
+    if most <= limit:
+        return []
+    if limit == 1:
+        reason = "someone is in two groups"
+        do = (
+            "Correct rows that are wrong. Where people can be in several groups, the dataset has to be made "
+            'with `max_places_per_person=`, or ask by `method="selection"`, which needs no such number.'
+        )
+    else:
+        reason = f"someone is in more groups than the declared {limit}"
+        do = 'Correct rows that are wrong. Selection (`method="selection"`) needs no such number.'
+    return [Finding(doubt=Doubt.TWO_GROUPS, reason=reason, do=do)]
+
+
+def _fewer(tally: _Tally, groups: Places, counted: Measures, known: Expected) -> list[Finding]:
+    """A table of everybody that has fewer people in a group than are publicly known to be in it."""
+    if groups.size is None or not counted.everybody or known.rows is not None:
+        return []
+    short = int((tally.values(groups, "rows") < groups.size).sum())
+    if not short:
+        return []
+    than = "its listed size" if short == 1 else "their listed sizes"
+    return [
+        Finding(
+            doubt=Doubt.FEWER,
+            reason=f"{amount(short, 'group has', 'groups have')} fewer rows than {than}: people may be "
+            "missing, and so uncounted",
+            do="Export the whole table of the date that the sizes are of; or, if it is whole, declare how "
+            "many rows it has (`Expected(rows=)`).",
+        )
+    ]
+
+
+def _fingerprint(source: Source, groups: Places, values: Whole, key: bytes | None) -> str | None:
+    """Of the files' bytes; of the counts themselves where the people were a dataframe."""
+    if key is None:
+        return None
+    if source.opened is not None:
+        return source.opened.fingerprint
+    digest = Fingerprint(key)
+    digest.file(0)
+    feed = digest.feed
+    assert feed is not None
+    for group, counts in zip(groups.ids, values.T.tolist(), strict=True):
+        feed(f"{len(group.encode())}:{group}={counts}\n".encode())
+    return digest.text()
