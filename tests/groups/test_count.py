@@ -18,7 +18,7 @@ from tests.groups.plain import Person, Test
 from tests.spark import Cluster
 from tests.visits.making import ENGINES
 
-from safeside.errors import BadFile, BadQuestion, LimitBroken, NoRoom
+from safeside.errors import BadFile, BadQuestion, LimitBroken, NowhereElse
 from safeside.groups import Measures, count_people, measures, read_groups
 from safeside.visits import Expected, VisitFormat
 
@@ -51,7 +51,7 @@ def counted(conditions: list[list[Test]]) -> Measures:
         return measures(
             measures={f"m{i}": written(tests) for i, tests in enumerate(conditions)}, domains=used
         )
-    except (NoRoom, BadQuestion):
+    except (NowhereElse, BadQuestion):
         assume(False)
         raise
 

@@ -11,7 +11,7 @@ from tests.groups import plain
 from tests.groups.making import DOMAINS, conditions, written
 from tests.groups.plain import Test
 
-from safeside.errors import BadQuestion, NoRoom
+from safeside.errors import BadQuestion, NowhereElse
 from safeside.groups import Domain, Measure, Measures, Term, Where, measures
 
 DOSES: dict[str, Any] = {"mmr": [0, 1, 2]}
@@ -67,7 +67,7 @@ def test_the_most_measures_of_a_record_are_those_of_an_enumeration(asked: list[l
     assert made.most_of_a_person == most
     empty = any(plain.fewest_and_most([tests], used)[1] == 0 for tests in asked)
     if fewest and not empty:
-        with pytest.raises(NoRoom, match="everybody is counted"):
+        with pytest.raises(NowhereElse, match="everybody is counted"):
             made.check()
     elif empty:
         with pytest.raises(BadQuestion):
@@ -88,9 +88,9 @@ def test_bands_exclude_each_other_and_thresholds_do_not() -> None:
 
 def test_conditions_that_are_true_of_everybody_are_refused() -> None:
     doses = {"none": "mmr=0", "one": "mmr=1", "two": "mmr=2"}
-    with pytest.raises(NoRoom, match="everybody is counted"):
+    with pytest.raises(NowhereElse, match="everybody is counted"):
         measures(measures=doses, domains=DOSES)
-    with pytest.raises(NoRoom, match="everybody is counted"):
+    with pytest.raises(NowhereElse, match="everybody is counted"):
         measures(where="mmr>=0", domains=DOSES)
     assert measures(measures={"none": "mmr=0", "one": "mmr=1"}, domains=DOSES).most_of_a_person == 1
     # Of a table of those counted, bands may cover every age: whoever is not in it is in no count.

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from safeside.errors import BadFile, BadQuestion, LimitBroken, NoRoom, SafesideError
+from safeside.errors import BadFile, BadQuestion, LimitBroken, NowhereElse, SafesideError
 from safeside.groups import Domain, Where, count_people, measures, read_groups
 from safeside.visits import VisitFormat
 
@@ -97,6 +97,12 @@ SAID: dict[str, tuple[Act, type[SafesideError], str, str]] = {
         "2 groups have fewer rows than their listed sizes: people may be missing, and so uncounted.",
         "Export the whole table of the date that the sizes are of; or, if it is whole, declare how many rows "
         "it has (`Expected(rows=)`).",
+    ),
+    "more": (
+        rows("ben,north,no\n", groups=read_groups(pl.DataFrame({"group": ["north"], "size": [1]}))),
+        BadFile,
+        "1 group has more rows than its listed size: a share of that size would be false.",
+        "Correct the sizes, or export the table of the date that they are of.",
     ),
     "no column": (
         rows("", counted=measures(where="dose=0", domains={"dose": [0, 1]})),
@@ -241,7 +247,7 @@ SAID: dict[str, tuple[Act, type[SafesideError], str, str]] = {
     ),
     "everybody": (
         asked(measures={"no": "mmr=no", "yes": "mmr=yes"}, domains={"mmr": ["no", "yes"]}),
-        NoRoom,
+        NowhereElse,
         "Whatever a row holds, one of the conditions is true of it: everybody is counted, nobody could have "
         "been in no count, and the guarantee would promise nothing.",
         "Leave a condition out (that of most people), so that it is true of some people that they are not "

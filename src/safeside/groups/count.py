@@ -101,7 +101,7 @@ def count_people(
         if opened is None and not rows and known.rows != 0:
             stop_on([no_rows()])
         stop_on(unmet_expectations(source, known, *whole_input(source, known, progress)))
-        stop_on(_fewer(tally, groups, counted, known))
+        stop_on(_other_sizes(tally, groups, counted, known))
         if opened is not None and on_files is not None:
             on_files(opened.fingerprints)
         stop_on(_several(tally.most_groups, max_groups_per_person), LimitBroken)
@@ -234,23 +234,38 @@ def _several(most: int, limit: int) -> list[Finding]:
     return [Finding(doubt=Doubt.TWO_GROUPS, reason=reason, do=do)]
 
 
-def _fewer(tally: _Tally, groups: Places, counted: Measures, known: Expected) -> list[Finding]:
-    """A table of everybody that has fewer people in a group than are publicly known to be in it."""
-    if groups.size is None or not counted.everybody or known.rows is not None:
+def _other_sizes(tally: _Tally, groups: Places, counted: Measures, known: Expected) -> list[Finding]:
+    """Where a table of everybody has other numbers of people than are publicly known to be in the groups.
+
+    That somebody is in such a table is not hidden, so this tells nothing of those who are counted.
+    """
+    if groups.size is None or not counted.everybody:
         return []
-    short = int((tally.values(groups, "rows") < groups.size).sum())
-    if not short:
-        return []
-    than = "its listed size" if short == 1 else "their listed sizes"
-    return [
-        Finding(
-            doubt=Doubt.FEWER,
-            reason=f"{amount(short, 'group has', 'groups have')} fewer rows than {than}: people may be "
-            "missing, and so uncounted",
-            do="Export the whole table of the date that the sizes are of; or, if it is whole, declare how "
-            "many rows it has (`Expected(rows=)`).",
+    rows = tally.values(groups, "rows")
+    found = []
+    if known.rows is None and (fewer := int((rows < groups.size).sum())):
+        found.append(
+            Finding(
+                doubt=Doubt.OTHER_SIZE,
+                reason=f"{_sizes(fewer, 'fewer')}: people may be missing, and so uncounted",
+                do="Export the whole table of the date that the sizes are of; or, if it is whole, declare how "
+                "many rows it has (`Expected(rows=)`).",
+            )
         )
-    ]
+    if more := int((rows > groups.size).sum()):
+        found.append(
+            Finding(
+                doubt=Doubt.OTHER_SIZE,
+                reason=f"{_sizes(more, 'more')}: a share of that size would be false",
+                do="Correct the sizes, or export the table of the date that they are of.",
+            )
+        )
+    return found
+
+
+def _sizes(number: int, which: str) -> str:
+    than = "its listed size" if number == 1 else "their listed sizes"
+    return f"{amount(number, 'group has', 'groups have')} {which} rows than {than}"
 
 
 def _fingerprint(source: Source, groups: Places, values: Whole, key: bytes | None) -> str | None:

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
-from safeside.errors import BadQuestion, NoRoom
+from safeside.errors import BadQuestion, NowhereElse
 from safeside.groups.where import Where, is_whole
 from safeside.names import did_you_mean
 from safeside.records import Part, PlainText
@@ -154,7 +154,7 @@ class Measures(Part, frozen=True, kw_only=True):
                 f"Leave it out, or use the column.{did_you_mean(unused[0], self.columns)}",
             )
         if self.everybody and _fewest_and_most(self)[0] > 0:
-            raise NoRoom(
+            raise NowhereElse(
                 "Whatever a row holds, one of the conditions is true of it: everybody is counted, nobody "
                 "could have been in no count, and the guarantee would promise nothing.",
                 "Leave a condition out (that of most people), so that it is true of some people that they "

@@ -44,7 +44,7 @@ class Doubt(StrEnum):
     OTHER_VALUE = "value outside its domain"
     TWICE = "person twice"
     TWO_GROUPS = "two groups"
-    FEWER = "fewer people than listed"
+    OTHER_SIZE = "other size than listed"
     LEFT_OUT = "left out"
     TWO_PLACES = "two places at once"
     TOO_MANY_PLACES = "too many places"
