@@ -248,8 +248,8 @@ def _other_sizes(tally: _Tally, groups: Places, counted: Measures, known: Expect
             Finding(
                 doubt=Doubt.OTHER_SIZE,
                 reason=f"{_sizes(fewer, 'fewer')}: people may be missing, and so uncounted",
-                do="Export the whole table of the date that the sizes are of; or, if it is whole, declare how "
-                "many rows it has (`Expected(rows=)`).",
+                do="Export the whole table of the date that the sizes are of; or, if it is whole, declare "
+                "how many rows it has (`Expected(rows=)`).",
             )
         )
     if more := int((rows > groups.size).sum()):
