@@ -19,8 +19,14 @@ from safeside.visits import Places, read_places
 
 QUESTIONS: dict[str, tuple[dict[str, Any], str, str, str]] = {
     "policy": ({"policy": "visited"}, INSTANT, "Only one policy", "Leave `policy=` out"),
+    "several windows": (
+        {"method": "counts", "every": "1h"},
+        DAY,
+        "counted in many of the windows",
+        'Ask with `method="selection"`',
+    ),
     "no limit": (
-        {},
+        {"method": "counts"},
         DAY,
         "one person can be at many places",
         "`max_alarms=C`.+made with `max_places_per_person=K`",

@@ -238,3 +238,27 @@ def test_every_kind_of_question_has_a_method_of_the_registry() -> None:
     }
     found |= {type(asked(6, {"epsilon": 1, **one}).question.method) for one in KINDS.values()}
     assert found == set(METHODS.values())
+
+
+def test_without_a_method_the_one_that_certifies_most_is_taken() -> None:
+    common = {"places": places(300), "at_most": 3, "epsilon": 1}
+    instant = ask(**common, when=INSTANT)
+    assert (instant.question.method.__struct_config__.tag, instant.choice) == ("counts", None)
+    day = ask(**common, when=DAY)
+    assert day.choice is not None
+    assert day.choice.method == "selection" == day.question.method.__struct_config__.tag
+    quiet = day.choice.assumed[0].compared
+    assert quiet.expected["sparse"] < quiet.expected["selection"] < quiet.limit
+    few = ask(**{**common, "places": ["bar", "museum"]}, when=DAY)
+    assert few.choice is not None
+    assert few.choice.method == "sparse"
+    assert ask(**common, when=DAY, method="auto").question == day.question
+    assert ask(**common, when=DAY, method="sparse").choice is None
+
+
+def test_every_hour_of_a_day_is_a_window_with_its_offset() -> None:
+    hours = ask(places=places(), when="2024-03-31", timezone="Europe/Paris", every="1h", at_most=2, epsilon=1)
+    assert len(hours.question.windows) == 23
+    assert hours.question.windows[1] == "2024-03-31T01:00:00+01:00/2024-03-31T03:00:00+02:00"
+    assert len(hours.conditions) == 23 * 6
+    assert hours.question.window.text == "2024-03-31T00:00:00+01:00/2024-04-01T00:00:00+02:00"

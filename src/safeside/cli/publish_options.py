@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from safeside.releases.asking import ADP
+from safeside.releases.choosing import AUTO
 from safeside.releases.methods import METHODS
 
 QUESTION, ACCOUNT, OUTPUT = "The question", "The account", "The release"
@@ -22,7 +23,10 @@ Epsilon = Annotated[
 Delta = Annotated[str, typer.Option(help="With --guarantee dp.", rich_help_panel=QUESTION)]
 Method = Annotated[
     str | None,
-    typer.Option(help=f"{', '.join(METHODS)}; else by the other options.", rich_help_panel=QUESTION),
+    typer.Option(
+        help=f"{AUTO}, {', '.join(METHODS)}; else by the other options, or the one that certifies most.",
+        rich_help_panel=QUESTION,
+    ),
 ]
 GuaranteeKind = Annotated[
     str, typer.Option("--guarantee", help="adp, or dp: ordinary (epsilon, delta).", rich_help_panel=QUESTION)
@@ -49,6 +53,25 @@ OrderOf = Annotated[
         "--order",
         help="With --max-alarms: popularity, random, release:DIR or file:PATH.",
         rich_help_panel=QUESTION,
+    ),
+]
+Every = Annotated[
+    str | None,
+    typer.Option(
+        help="Cut the interval into windows: 1h, 1d; each is asked about.", rich_help_panel=QUESTION
+    ),
+]
+Profile = Annotated[
+    Path | None,
+    typer.Option(
+        help="With selection: how busy each hour usually is (CSV: hour, weight; day).",
+        rich_help_panel=QUESTION,
+    ),
+]
+LearnFrom = Annotated[
+    list[Path] | None,
+    typer.Option(
+        help="With selection: an earlier release whose answers move the forecast.", rich_help_panel=QUESTION
     ),
 ]
 AtLeast = Annotated[
@@ -88,6 +111,9 @@ def question(
     max_places_per_person: MaxPlaces = None,
     max_alarms: MaxAlarms = None,
     order: OrderOf = None,
+    every: Every = None,
+    profile: Profile = None,
+    learn_from: LearnFrom = None,
     at_least: AtLeast = None,
     alpha: Alpha = None,
     publish_at_least: PublishAtLeast = False,

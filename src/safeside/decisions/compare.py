@@ -45,6 +45,10 @@ class Comparison:
     expected: dict[Way, float]
     limit: float
 
+    def share(self, way: Way) -> float:
+        """What this way certifies, as a share of what none can exceed."""
+        return self.expected[way] / self.limit if self.limit else 0.0
+
     @property
     def best(self) -> Way:
         """The one that certifies most; of equals the one that tells most."""

@@ -135,6 +135,9 @@ class SparseQueries(UnderPolicy):
         values = people_counts(counts)
         room = self._last_quiet(thresholds_for(values.size, thresholds)) - values * self.steps
         quiet = np.where(room < 0, 0.0, -np.expm1(-float(self.rate()) * (room + 1.0)))
+        if self.alarms == 1:
+            reached: NDArray[np.float64] = np.concatenate(([1.0], np.cumprod(quiet[:-1])))
+            return reached
         share = np.zeros(self.alarms)
         share[0] = 1.0
         asked = np.empty(values.size)

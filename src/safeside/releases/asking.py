@@ -17,7 +17,8 @@ from safeside.errors import BadQuestion, PrivacyError
 from safeside.exact import Number
 from safeside.ledger import Dataset
 from safeside.ledger.rules import PEOPLE_FLOOR, require_floor
-from safeside.releases.methods import Conditions, Method, Whole, chosen
+from safeside.releases.choosing import Choice, choose
+from safeside.releases.methods import Conditions, Method, Whole
 from safeside.releases.methods.decision import require_delta
 from safeside.releases.question import Question, common_threshold
 from safeside.releases.targets import Targets
@@ -45,6 +46,8 @@ class Inquiry:
     known: Whole | None = None
     """What the method knows of the places beforehand."""
     exclude_unknown_places: bool = False
+    choice: Choice | None = None
+    """Why this way of answering was taken, where none was asked for."""
 
     @cached_property
     def conditions(self) -> Conditions:
@@ -86,9 +89,10 @@ def ask(
 ) -> Inquiry:
     """The question that these arguments ask; nothing here has seen any data.
 
-    With `every` the interval is cut into windows, such as the hours of a day, and every place is asked about
-    in each of them. `visit_format` declares everything about the visits at once, instead of the separate
-    arguments. Limits that are not named are those that the `dataset` was made with.
+    Where no `method` is named, the one that certifies most on the public forecast is taken. With `every` the
+    interval is cut into windows, such as the hours of a day, and every place is asked about in each of them.
+    `visit_format` declares everything about the visits at once, instead of the separate arguments. Limits
+    that are not named are those that the `dataset` was made with.
 
     Example
         >>> from safeside import ask
@@ -109,12 +113,13 @@ def ask(
             "Leave `policy=` out. Under the opposite policy every visit could leak, and a count of "
             "visits would need noise on both sides.",
         )
-    kind = chosen(method, given)
     given |= {"epsilon": exact.epsilon(epsilon), "delta": exact.delta(delta)}
     given |= {"windows": windows, "zone": form.local}
+    limits = _thresholds(listed, at_most)
+    fixed = None if dataset is None or len(windows) > 1 else dataset.max_places_per_person
+    kind, choice = choose(method, given, listed, limits, fixed)
     _check_guarantee(kind, given)
     way, known = kind.asked(listed, given)
-    limits = _thresholds(listed, at_most)
     common, own = common_threshold(listed.ids, limits)
     per_person, most = _limits(max_places_per_person, people, dataset, windows, kind)
     question = Question(
@@ -140,6 +145,7 @@ def ask(
         format=form,
         known=known,
         exclude_unknown_places=exclude_unknown_places,
+        choice=choice,
     )
 
 

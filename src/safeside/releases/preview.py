@@ -14,6 +14,7 @@ from safeside.privacy.account import Budget, Cost
 from safeside.releases import wording
 from safeside.releases.asking import Inquiry
 from safeside.releases.charts import FLOAT_ERROR
+from safeside.releases.choosing import Choice
 from safeside.releases.record import ReleaseRecord, plain
 
 _COUNTS_NAMED: Final = 4
@@ -100,6 +101,8 @@ def _expect(inquiry: Inquiry) -> tuple[str, ...]:
     ]
     if likely:
         lines.append(f"{which} gets it with a probability of at least {by_count} known infected visitors.")
+    if inquiry.choice is not None:
+        lines += _chosen(inquiry.choice)
     lines.append("No data was read for this.")
     if in_turn and inquiry.question.max_places_per_person == 1:
         lines.append(
@@ -107,6 +110,19 @@ def _expect(inquiry: Inquiry) -> tuple[str, ...]:
             "answers every place."
         )
     return tuple(lines)
+
+
+def _chosen(choice: Choice) -> list[str]:
+    """Which way was taken, and how many conditions each was expected to certify."""
+    lines = [f'No method was named: "{choice.method}" is taken, which certifies most on the public forecast.']
+    for one in choice.assumed:
+        said = "expected by the list" if one.declared else "assumed"
+        ways = ", ".join(f"{way} {number:,.0f}" for way, number in one.compared.expected.items())
+        lines.append(
+            f"With {one.average:.3g} visitors on average in each place and window ({said}): {ways} of "
+            f"{one.compared.conditions:,}; no method that is never wrong more than {one.compared.limit:,.0f}."
+        )
+    return lines
 
 
 def at_least(share: float) -> str:

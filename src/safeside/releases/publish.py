@@ -120,6 +120,7 @@ def prepare(
         known = book.dataset(account.dataset)
         inquiry = question or ask(**asked, dataset=known)
         require_declared(inquiry.question, known)
+        _require_published(inquiry.question.method.builds_on, book)
         if not isinstance(account.key, PrivateKey):
             remember(Path(account.key), book)
         target = _directory(Path(account.out))
@@ -322,6 +323,15 @@ def _require_plain(texts: Iterable[str]) -> None:
         raise BadQuestion(
             "The name of the dataset, the request id or a state of the visits holds a control character.",
             "Use letters, digits and marks that can be seen.",
+        )
+
+
+def _require_published(digests: Sequence[str], ledger: Ledger) -> None:
+    """What a forecast was learned from are outputs, paid for here; anything else may come from the data."""
+    if ledger.committed_of(digests) != set(digests):
+        raise BadQuestion(
+            "A release that the forecast was learned from is not one that this ledger published.",
+            "Give `learn_from=` releases of this ledger, as they were published.",
         )
 
 

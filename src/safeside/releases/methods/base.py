@@ -179,6 +179,11 @@ class Method(Part, frozen=True, kw_only=True, tag_field="name"):
         """How the release enters the dataset's account."""
         return Kind.ADP
 
+    @property
+    def builds_on(self) -> tuple[str, ...]:
+        """The digests of the earlier releases from which it knows something beforehand."""
+        return ()
+
     def cost(self, asked: Conditions, periods: tuple[str, ...]) -> Cost:
         """What is reserved before anything is drawn."""
         whole = self.mechanism(asked).guarantee

@@ -52,6 +52,10 @@ class SelectedConditions(Method, frozen=True, kw_only=True, tag="selection"):
         method = cls(epsilon=given["epsilon"], forecast_from=made.sources, learned_from=made.learned)
         return method, made.scores
 
+    @property
+    def builds_on(self) -> tuple[str, ...]:
+        return self.learned_from
+
     def forecast(self, known: Whole | None) -> Forecast | None:
         assert known is not None, "a forecast is made before the question"
         digest = records.digest(records.canonical(known.tolist()))

@@ -41,12 +41,13 @@ class SparseCounts(Method, frozen=True, kw_only=True, tag="sparse"):
 
     @classmethod
     def asked(cls, places: Places, given: Mapping[str, Any]) -> tuple[Method, Whole | None]:
-        if given["max_alarms"] is None:
+        if given["max_alarms"] is None and given["order"] is not None:
             raise BadQuestion(
                 "`order=` belongs to `max_alarms=`: otherwise every place is asked, and order says nothing.",
                 "Leave `order=` out, or give `max_alarms=`.",
             )
-        alarms = exact.whole(given["max_alarms"], "`max_alarms=`", least=1)
+        given_alarms = 1 if given["max_alarms"] is None else given["max_alarms"]
+        alarms = exact.whole(given_alarms, "`max_alarms=`", least=1)
         order, ranks = read_order(given["order"], places, [window.text for window in given["windows"]])
         return cls(epsilon=given["epsilon"], alarms=alarms, order=order), ranks
 
