@@ -1,13 +1,13 @@
 """People per place in a window, every row checked, against the fastest raw query in the same run.
 
-    python -m benchmarks.visits [--visits 10000000 100000000] [--ids integer text] [--json]
+    python -m benchmarks.visits [--visits 10000000 100000000] [--ids integer text words] [--json]
 
 The data are the synthetic city (100,000 places, a week), made once and kept below build/bench, with people
-called by whole numbers, by text as the city has it (p000001), or, if asked for, by text that is no number
-(`--ids words`). Every contestant runs alone in a process of its own. A first round finds the fastest raw
-query; then that one, a raw scan of the same columns and safeside take turns, so that a slow moment of the
-machine falls on all of them. Times are the best of the turns, memory is the median of the peaks. It ends
-with an error if a ratio is missed.
+called by whole numbers, by text as the city has it (p000001), or by text that is no number (`words`). Every
+contestant runs alone in a process of its own. A first round finds the fastest raw query; then that one, a raw
+scan of the same columns and safeside take turns, so that a slow moment of the machine falls on all of them.
+Times are the best of the turns, memory is the median of the peaks; for one hour only time is held to a limit.
+It ends with an error if a ratio is missed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ from benchmarks._visit_queries import WINDOWS
 from safeside_studies.city import generate
 
 STORE = Path(__file__).parents[1] / "build" / "bench"
-LIMIT = 1.25
+LIMIT, WORDS = 1.25, 1.35
+"""How many times what the fastest raw query takes; the second where people are called by no number."""
 PLACES = 100_000
 VISITS_OF_A_PERSON = 10.45
 """In the city's week; a little fewer, so that a city has at least as many visits as was asked for."""
@@ -135,16 +136,19 @@ def contest(folder: Path, ids: str, window: str, turns: int) -> dict[str, Any]:
     shown = {**first, **final}
     if len({shown[name].counts for name in (*raw, "safeside")}) != 1:
         raise AssertionError("the contestants do not agree on the counts")
-    ours, base = final["safeside"], final[scan if window == "hour" else fastest]
+    ours, base = final["safeside"], final[fastest]
     ratio, memory = ours.best / base.best, ours.peak / base.peak
+    limit = WORDS if ids == "words" else LIMIT
     return {
         "ids": ids,
         "window": window,
         "against": base.name,
+        "limit": limit,
         "ratio": ratio,
+        "cpu_ratio": min(ours.cpu) / min(base.cpu),
         "memory_ratio": memory,
         "memory_of_the_list": places.peak,
-        "met": ratio <= LIMIT and (memory <= LIMIT or window == "hour"),
+        "met": ratio <= limit and (memory <= limit or window == "hour"),
         "contestants": {
             name: {"best": t.best, "median": statistics.median(t.seconds), "cpu": min(t.cpu), "peak": t.peak}
             for name, t in shown.items()
@@ -165,8 +169,9 @@ def show(result: dict[str, Any]) -> str:
         times = "".join(f"{taken[key]:>10.3f} s {key}" for key in ("best", "median", "cpu"))
         lines.append(f"  {name:<24}{times}{taken['peak'] / 1e6:>9,.0f} MB")
     lines.append(
-        f"  time {result['ratio']:.2f} and memory {result['memory_ratio']:.2f} times {result['against']}"
-        f" (at most {LIMIT}): {'met' if result['met'] else 'MISSED'}"
+        f"  time {result['ratio']:.2f} ({result['cpu_ratio']:.2f} of the processor's) and memory"
+        f" {result['memory_ratio']:.2f} times {result['against']}"
+        f" (at most {result['limit']}): {'met' if result['met'] else 'MISSED'}"
     )
     lines += [f"    {what:<60}{seconds:>8.3f} s" for what, seconds in result["where"].items()]
     lines.append(
@@ -180,7 +185,7 @@ def main() -> int:
     """1 if a ratio was missed."""
     parser = argparse.ArgumentParser(description="Counting people per place against raw queries.")
     parser.add_argument("--visits", type=int, nargs="+", default=[10_000_000, 100_000_000])
-    parser.add_argument("--ids", nargs="+", choices=sorted(RAW), default=["integer", "text"])
+    parser.add_argument("--ids", nargs="+", choices=sorted(RAW), default=["integer", "text", "words"])
     parser.add_argument("--window", nargs="+", choices=sorted(WINDOWS), default=["day", "hour"])
     parser.add_argument("--turns", type=int, default=12)
     parser.add_argument("--json", action="store_true", help="print the measurements as JSON")
@@ -193,7 +198,9 @@ def main() -> int:
                 results.append({"visits": visits} | contest(folder, ids, window, asked.turns))
                 if not asked.json:
                     print(show(results[-1]), flush=True)
-    if asked.json:
+    if not asked.json:
+        print(f"load of the machine when this ended: {os.getloadavg()[1]:.1f} on {os.cpu_count()} cores")
+    else:
         print(json.dumps({"cores": os.cpu_count(), "results": results}, indent=2))
     return 0 if all(result["met"] for result in results) else 1
 

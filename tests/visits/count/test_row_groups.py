@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import count
@@ -20,6 +21,7 @@ from safeside.errors import SafesideError
 from safeside.progress import quiet
 from safeside.visits import VisitFormat, Window
 from safeside.visits.count import row_groups as ranges
+from safeside.visits.read.parquet import CompactReader, row_groups
 from safeside.visits.read.source import open_paths, open_visits
 
 KEY, OTHER = b"k" * 32, b"o" * 32
@@ -178,7 +180,63 @@ def test_statistics_that_lie_change_nothing(tmp_path: Path) -> None:
         assert outcome(path, DAY, tmp_path / "notes") == right
 
 
-@pytest.mark.parametrize("harm", ["garbage", "empty", "one bit", "of another file", "folder"])
+def claim_rows(path: Path, numbers: list[int]) -> None:
+    """Change how many rows the footer says each row group has."""
+    content = path.read_bytes()
+    begin = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    footer, cuts = CompactReader(content[begin:-8]), []
+    for number, kind in footer.fields():
+        if (number, kind) != (4, 9):
+            footer.skip(kind)
+            continue
+        for _ in range(footer.size()[0]):
+            for inner, inner_kind in footer.fields():
+                before = footer.position
+                footer.skip(inner_kind)
+                cuts += [(before, footer.position)] if inner == 3 else []
+    ending = content[begin:-8]
+    for (first, last), claimed in reversed(list(zip(cuts, numbers, strict=True))):
+        assert claimed < 64  # one byte, twice the number
+        ending = ending[:first] + bytes([2 * claimed]) + ending[last:]
+    path.write_bytes(content[:begin] + ending + len(ending).to_bytes(4, "little") + content[-4:])
+    assert row_groups(path) == numbers
+
+
+@pytest.mark.parametrize("group", [0, 8, 9, 10, 11, 19])
+@pytest.mark.parametrize("claimed", [1, 5, 9, 11, 15])
+@pytest.mark.parametrize("balanced", [False, True])
+def test_numbers_of_rows_that_lie_lose_nobody(
+    tmp_path: Path, group: int, claimed: int, balanced: bool
+) -> None:
+    """Polars loses rows beyond those a footer claims where it reads a piece of the file."""
+    path, notes = tmp_path / "visits.parquet", tmp_path / "notes"
+    log().write_parquet(path, row_group_size=10)
+    numbers = [10] * 20
+    numbers[group] = claimed
+    if balanced:  # so that the sum is right
+        numbers[(group + 1) % 20] = 20 - claimed
+    claim_rows(path, numbers)
+    for window in (NOON, DAY, NOT_YET):
+        refused = outcome(path, window)
+        assert isinstance(refused, str)
+        assert "cannot be read to the end" in refused
+        for _ in range(2):
+            assert outcome(path, window, notes) == refused
+
+
+def test_notes_of_another_version_are_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A later version may find a row doubtful that an earlier one did not."""
+    path, notes = tmp_path / "visits.parquet", tmp_path / "notes"
+    log().write_parquet(path, row_group_size=10)
+    assert measured(path, DAY, notes)
+    assert not measured(path, DAY, notes)
+    monkeypatch.setattr(ranges, "_VERSION", "another")
+    assert measured(path, DAY, notes)
+
+
+@pytest.mark.parametrize(
+    "harm", ["pipe", "endless", "garbage", "empty", "one bit", "of another file", "folder"]
+)
 def test_notes_that_somebody_changed_are_not_believed(tmp_path: Path, harm: str) -> None:
     path, notes = tmp_path / "visits.parquet", tmp_path / "notes"
     log().write_parquet(path, row_group_size=10)
@@ -189,9 +247,14 @@ def test_notes_that_somebody_changed_are_not_believed(tmp_path: Path, harm: str)
     outcome(other, DAY, notes)
     (others,) = set(notes.iterdir()) - {kept_in}
     content = kept_in.read_bytes()
-    if harm == "folder":
+    if harm in ("folder", "pipe", "endless"):
         kept_in.unlink()
-        kept_in.mkdir()
+        if harm == "folder":
+            kept_in.mkdir()
+        elif harm == "pipe":  # which nobody writes to
+            os.mkfifo(kept_in)
+        else:
+            kept_in.symlink_to("/dev/zero")
     else:
         kept_in.write_bytes(
             {

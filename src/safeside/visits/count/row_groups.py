@@ -3,14 +3,15 @@
 Logs are written in the order of time, so a day is in few row groups. The file's own statistics would say in
 which; but they may be wrong, and then people would be missing. So the times of the rows themselves are read
 once: for each row group the first start and the last end, if all its times are plausible and no row of it is
-doubtful whatever its time; otherwise the group is always read. In a file that is not sorted by time every row
-group spans every window: a few of them are measured first, and if each may hold part of the window the others
-are left unmeasured.
+doubtful whatever its time; otherwise the group is always read. Nor is the number of rows in a row group
+believed: where the pages hold others than the footer says, all is read as if there were no notes. In a file
+that is not sorted by time every row group spans every window: a few of them are measured first, and if each
+may hold part of the window the others are left unmeasured.
 
 Measurements belong to the bytes of a file: they are kept under a keyed digest of it, which a publication
 computes anyway, and encrypted and authenticated by a key that only the ledger has. Whoever can write to the
-cache can delete measurements but not change them. The declarations that decide what is doubtful are part of
-the digest.
+cache can delete measurements but not change them. They are bound to the declarations that decide what is
+doubtful, and to the versions of the programs that decided it.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ from typing import Final
 import narwhals as nw
 import polars as pl
 
+from safeside import untrusted
+from safeside.errors import UnsafeFile
 from safeside.progress import Progress
 from safeside.visits.count.row_checks import doubtful, row_checks
 from safeside.visits.read.engines import collect
@@ -40,7 +43,7 @@ from safeside.visits.read.source import Source
 from safeside.visits.times.clocks import AFTER_1970, Stamps
 from safeside.visits.times.window import LATEST, Window
 
-_VERSION: Final = "row groups 2"
+_VERSION: Final = f"row groups 3, polars {pl.__version__}"
 _NONCE: Final = 12
 _AT_ONCE: Final = 16
 _SAMPLED: Final = 4
@@ -134,9 +137,15 @@ def measure(
 
 
 def _measure_all(source: Source, path: Path, groups: list[RowGroup], progress: Progress) -> list[RowGroup]:
-    """All row groups, in the pieces in which they will be read, if together they are the whole file."""
+    """All row groups, in the pieces in which they will be read, if together they are the whole file.
+
+    Polars believes the footer's number of rows where it reads a piece, or rows without a condition, and loses
+    those beyond it in silence. With a condition it reads what the pages hold, or fails.
+    """
     answers = [each for each in _ask(source, path, groups, range(len(groups)), progress) if each is not None]
-    (whole,) = collect([source.file(path).select(*_sums())], progress, _MEASURING)
+    start = nw.col("start")
+    any_time = source.clocks["start"].before(start, LATEST) | start.is_null()
+    (whole,) = collect([source.file(path).filter(any_time).select(*_sums())], progress, _MEASURING)
     if not pl.concat(answers).select(pl.col("rows", "starts", "ends").sum()).equals(whole):
         # The footer's numbers of rows are wrong: always read everything.
         return [RowGroup(rows=int(whole["rows"].item()), measured=True)]
@@ -182,8 +191,12 @@ class _Notes:
     """The measurements of one file in the cache, under a name and a key derived from the ledger's key."""
 
     def __init__(self, folder: Path, key: bytes, digest: bytes, source: Source) -> None:
+        from safeside import __version__  # here, where it makes no circle of modules
+
         columns = {role: source.roles.columns[role] for role in ("start", "end")}
-        self._bound = "\n".join((_VERSION, digest.hex(), repr(columns), repr(source.declared))).encode()
+        self._bound = "\n".join(
+            (_VERSION, __version__, digest.hex(), repr(columns), repr(source.declared))
+        ).encode()
         self._key = hashlib.blake2b(key=short_key(key), digest_size=32, person=b"ranges: content").digest()
         name = hashlib.blake2b(self._bound, key=short_key(key), digest_size=16, person=b"ranges: name")
         self._path = folder / f"{name.hexdigest()}.ranges"
@@ -194,9 +207,9 @@ class _Notes:
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
         try:
-            data = self._path.read_bytes()
+            data = untrusted.read(self._path, untrusted.MANIFEST_BYTES)
             plain = AESGCM(self._key).decrypt(data[:_NONCE], data[_NONCE:], self._bound)
-        except (OSError, InvalidTag, ValueError):
+        except (OSError, UnsafeFile, InvalidTag, ValueError):
             return None
         return [
             RowGroup(rows=rows, first=first, last=last, measured=measured)
