@@ -31,7 +31,7 @@ class Contexts:
         self._coverage.switch_context("")
 
     def pytest_runtest_logreport(self, report: Any) -> None:
-        if report.when == "call":
+        if report.when != "teardown":
             self._times.append(f"{report.duration:.4f} {_name(report.nodeid)}")
 
     def pytest_sessionfinish(self) -> None:

@@ -10,21 +10,26 @@ known (soak/_survivors.txt): a change that alters nothing, or a test that is mis
 from __future__ import annotations
 
 import argparse
+import compileall
 import concurrent.futures
 import hashlib
+import json
 import os
+import py_compile
 import queue
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
-from soak import _mutants
+from soak import _mutants, _warm
 from soak._mutants import Mutant
 
 ROOT = Path(__file__).parents[1]
@@ -40,9 +45,12 @@ ROOMS: Mapping[str, tuple[str, ...]] = {
     "releases": ("tests/releases", "tests/faults", "tests/messages"),
 }
 SURVIVORS = Path(__file__).parent / "_survivors.txt"
-_LONGEST = 600
-"""Seconds after which a mutant that hangs counts as noticed; the report says how many did."""
-_FAILED, _INTERRUPTED, _UNUSABLE = 1, 2, 4
+_LONGEST, _SLOWER = 60, 10
+"""A mutant that takes so many seconds, and so many times what its tests took together, hangs: it counts as
+noticed, and the report says how many did."""
+_FAILED, _UNUSABLE = ("1", "2"), ("3", "4")
+_STATEMENT = 12
+"""How many lines a statement is long at most, for the most part."""
 _HANGS = "it hangs"
 
 
@@ -56,25 +64,31 @@ class Fate:
 
 
 def main(words: list[str]) -> int:
-    """Choose, run, list the survivors; fails where one has no explanation."""
+    """Choose, run, list the survivors; fails where one has no explanation, or some were not run."""
     reader = argparse.ArgumentParser(prog="python -m soak.mutation", description=__doc__)
     reader.add_argument("--small", action="store_true", help="a few mutants of one small room")
     reader.add_argument("--room", action="append", choices=list(ROOMS), help="only of these rooms")
     reader.add_argument("--again", type=Path, help="only those that survived, by what an earlier run wrote")
     reader.add_argument("--number", type=int, help="how many of all rooms together")
+    reader.add_argument("--keep", type=Path, help="a directory: a run that was interrupted goes on from it")
+    reader.add_argument("--report", action="store_true", help="run nothing; say what --keep has so far")
     given = reader.parse_args(words)
     rooms = given.room or (["decisions"] if given.small else list(ROOMS))
-    number = given.number or NUMBER
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="safeside-mutants-") as directory:
-        home = Path(directory)
-        mutants = chosen(rooms, number)[: SMALL_NUMBER if given.small else None]
+        home = given.keep or Path(directory)
+        home.mkdir(exist_ok=True)
+        mutants = chosen(rooms, given.number or NUMBER)[: SMALL_NUMBER if given.small else None]
         if given.again is not None:
             survived = [line for line in given.again.read_text().splitlines() if "SURVIVED" in line]
             mutants = [one for one in mutants if any(one.name in line for line in survived)]
-        reached = {room: _reached(home, room) for room in rooms}
-        fates = run(home, mutants, reached)
-    return report(fates, rooms, time.monotonic() - began)
+        journal = Journal(home / "fates.txt", mutants)
+        if not given.report:
+            with Workers(home) as workers:
+                for room in rooms:
+                    workers.run([one for one in journal.left() if one.room == room], journal)
+            journal.spent(time.monotonic() - began)
+        return report(journal, rooms)
 
 
 def chosen(rooms: list[str], number: int) -> list[Mutant]:
@@ -94,8 +108,31 @@ def chosen(rooms: list[str], number: int) -> list[Mutant]:
     return [mutant for _, mutant in ranked[:number] if mutant.room in rooms]
 
 
-def _reached(home: Path, room: str) -> dict[tuple[str, int], list[str]]:
-    """The tests of a room that reach each line of its code, quickest first."""
+@dataclass(frozen=True, kw_only=True)
+class Reach:
+    """Which tests of a room reach each line of its code, quickest first, and what each takes."""
+
+    tests: Mapping[str, Mapping[int, list[str]]]
+    seconds: Mapping[str, float]
+
+    def of(self, mutant: Mutant) -> list[str]:
+        """Where a line has no tests of its own it is the rest of a statement that begins above it."""
+        lines = self.tests.get(mutant.file, {})
+        above = [line for line in lines if mutant.line - _STATEMENT < line <= mutant.line]
+        return lines[max(above)] if above else []
+
+
+def reached(home: Path, room: str) -> Reach:
+    """Run the tests of a room once, with coverage; what an earlier run has found is taken as it is."""
+    kept = home / f"reached-{room}.json"
+    if not kept.exists():
+        kept.write_text(json.dumps(_measured(home, room)))
+    tests, seconds = json.loads(kept.read_text())
+    by_line = {file: {int(line): names for line, names in lines.items()} for file, lines in tests.items()}
+    return Reach(tests=by_line, seconds=seconds)
+
+
+def _measured(home: Path, room: str) -> tuple[dict[str, dict[int, list[str]]], dict[str, float]]:
     data = home / f"coverage-{room}"
     settings = home / f"{room}.cfg"
     settings.write_text(
@@ -122,92 +159,166 @@ def _reached(home: Path, room: str) -> dict[tuple[str, int], list[str]]:
     for part in home.glob(f"whole-{room}.*"):
         for line in part.read_text().splitlines():
             seconds, _, name = line.partition(" ")
-            times[name] = float(seconds)
-    found: dict[tuple[str, int], list[str]] = {}
+            times[name] = times.get(name, 0) + float(seconds)
+    found: dict[str, dict[int, list[str]]] = {}
     measured = whole.get_data()
     for file in measured.measured_files():
-        name = str(Path(file).relative_to(ROOT))
         lines = measured.contexts_by_lineno(file)
         anywhere = {test for contexts in lines.values() for test in contexts}
-        for line, contexts in lines.items():
+        each = found[str(Path(file).relative_to(ROOT))] = {}
+        for at, contexts in lines.items():
             # What runs when a module is loaded (a constant, a default) is reached by whoever uses the module.
             tests = {one for one in contexts if one in times} or anywhere & times.keys()
-            found[name, line] = sorted(tests, key=lambda one: times[one])
-    return found
+            each[at] = sorted(tests, key=lambda one: times[one])
+    return found, times
 
 
-def run(
-    home: Path, mutants: list[Mutant], reached: Mapping[str, Mapping[tuple[str, int], list[str]]]
-) -> list[Fate]:
-    """Each in a copy of the sources of its own, as many at once as there are workers."""
-    copies: queue.Queue[Path] = queue.Queue()
-    for number in range(WORKERS):
-        copy = home / f"copy-{number}"
-        shutil.copytree(ROOT / "src", copy / "src", ignore=shutil.ignore_patterns("__pycache__"))
-        copies.put(copy)
-    done = 0
+class Journal:
+    """What became of each mutant, on the disk as soon as it is known."""
 
-    def one(mutant: Mutant) -> Fate:
-        nonlocal done
-        copy = copies.get()
-        try:
-            fate = _fate(mutant, copy, reached[mutant.room].get((mutant.file, mutant.line), []))
-        finally:
-            copies.put(copy)
-        done += 1
+    def __init__(self, path: Path, mutants: list[Mutant]) -> None:
+        self._path, self.mutants = path, mutants
+        self._turn = threading.Lock()
+
+    def _lines(self, begin: str) -> list[list[str]]:
+        text = self._path.read_text() if self._path.exists() else ""
+        return [line.split("\t") for line in text.splitlines() if line.startswith(begin)]
+
+    def fates(self) -> list[Fate]:
+        """Of those that were run."""
+        known = {(place, name): (word, how) for word, place, name, how in self._lines("noticed\t")}
+        known |= {(place, name): (word, how) for word, place, name, how in self._lines("SURVIVED\t")}
+        return [
+            Fate(mutant=one, noticed=known[key][0] == "noticed", how=known[key][1])
+            for one in self.mutants
+            if (key := (one.place, one.name)) in known
+        ]
+
+    def left(self) -> list[Mutant]:
+        """Those that were not."""
+        done = {(fate.mutant.place, fate.mutant.name) for fate in self.fates()}
+        return [one for one in self.mutants if (one.place, one.name) not in done]
+
+    def add(self, fate: Fate) -> None:
+        """Another one."""
         word = "noticed" if fate.noticed else "SURVIVED"
-        sys.stderr.write(f"{done} of {len(mutants)}: {word} {mutant.place} {mutant.name} {fate.how}\n")
-        return fate
+        self._write(f"{word}\t{fate.mutant.place}\t{fate.mutant.name}\t{fate.how}\n")
 
-    with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
-        return list(pool.map(one, mutants))
+    def spent(self, seconds: float) -> None:
+        """How long this run took."""
+        self._write(f"took\t{seconds:.0f}\n")
+
+    def seconds(self) -> float:
+        """How long all runs took that came to an end."""
+        return sum(float(said) for _, said in self._lines("took\t"))
+
+    def _write(self, line: str) -> None:
+        with self._turn, self._path.open("a") as file:
+            file.write(line)
+        sys.stderr.write(line)
 
 
-def _fate(mutant: Mutant, copy: Path, tests: list[str]) -> Fate:
+class Workers:
+    """Processes with copies of the sources of their own, which are kept warm from mutant to mutant."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self._free: queue.Queue[tuple[Path, subprocess.Popen[str]]] = queue.Queue()
+        self._all: list[subprocess.Popen[str]] = []
+
+    def __enter__(self) -> Self:
+        for number in range(WORKERS):
+            copy = self._home / f"copy-{number}"
+            shutil.rmtree(copy, ignore_errors=True)
+            shutil.copytree(ROOT / "src", copy / "src", ignore=shutil.ignore_patterns("__pycache__"))
+            # Compiled once, and compared by content: a mutant may have its original's size and time.
+            compileall.compile_dir(
+                copy / "src", quiet=1, invalidation_mode=py_compile.PycInvalidationMode.CHECKED_HASH
+            )
+            process = subprocess.Popen(
+                [sys.executable, "-m", "soak._warm"],
+                cwd=ROOT,
+                env=_environment(copy / "src"),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+            self._all.append(process)
+            self._free.put((copy, process))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in self._all:
+            process.kill()
+            process.wait()
+
+    def run(self, mutants: list[Mutant], journal: Journal) -> None:
+        """Mutants of one room, as many at once as there are workers."""
+        if not mutants:
+            return
+        reach = reached(self._home, mutants[0].room)
+
+        def one(mutant: Mutant) -> None:
+            copy, process = self._free.get()
+            try:
+                journal.add(_fate(mutant, copy, process, reach))
+            finally:
+                self._free.put((copy, process))
+
+        with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
+            list(pool.map(one, mutants))
+
+
+def _fate(mutant: Mutant, copy: Path, process: subprocess.Popen[str], reach: Reach) -> Fate:
+    tests = reach.of(mutant)
     if not tests:
         return Fate(mutant=mutant, noticed=False, how="no test of its room reaches it")
     path = copy / mutant.file
     original = path.read_text()
     path.write_text(mutant.applied(original))
-    listed = copy / "tests.txt"
-    listed.write_text("\n".join(tests))
     try:
-        code = _run(copy, listed)
-    except subprocess.TimeoutExpired:
-        return Fate(mutant=mutant, noticed=True, how=_HANGS)
+        said = _said(process, copy, tests, reach)
     finally:
         path.write_text(original)
+    if said == _warm.HANGS:
+        return Fate(mutant=mutant, noticed=True, how=_HANGS)
     # Tests that can no longer be collected notice it too, unless they cannot be collected anyway.
-    noticed = code in (_FAILED, _INTERRUPTED) or (code == _UNUSABLE and not _run(copy, listed))
+    unusable = said in _UNUSABLE and _said(process, copy, tests, reach) == "0"
+    noticed = said in _FAILED or said.startswith("-") or unusable
     return Fate(mutant=mutant, noticed=noticed, how="" if noticed else f"{len(tests)} tests reach it")
 
 
-def _run(copy: Path, listed: Path) -> int:
-    """Run the listed tests on the sources in the copy until one fails: what pytest ended with."""
-    return subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", f"@{listed}"],
-        cwd=ROOT,
-        env=_environment(copy / "src"),
-        capture_output=True,
-        timeout=_LONGEST,
-        check=False,
-    ).returncode
+def _said(process: subprocess.Popen[str], copy: Path, tests: list[str], reach: Reach) -> str:
+    """Run tests on the sources in the copy until one fails: what pytest ended with, or that it hangs."""
+    listed = copy / "tests.txt"
+    listed.write_text("\n".join(tests))
+    longest = _LONGEST + _SLOWER * sum(reach.seconds[one] for one in tests)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(f"{longest:.0f} {listed}\n")
+    process.stdin.flush()
+    return process.stdout.readline().strip()
 
 
 def _environment(sources: Path, **more: str) -> dict[str, str]:
-    """These sources first; nothing compiled is kept, as a mutant may have its original's size and time."""
+    """These sources first; nothing that a mutant compiles is kept."""
     kept = {**os.environ, "PYTHONPATH": str(sources), "PYTHONDONTWRITEBYTECODE": "1"}
     return {**kept, "HYPOTHESIS_STORAGE_DIRECTORY": tempfile.gettempdir(), **more}
 
 
-def report(fates: list[Fate], rooms: list[str], seconds: float) -> int:
+def report(journal: Journal, rooms: list[str]) -> int:
     """How many of each room were noticed, and every one that was not."""
-    say(f"{len(fates)} mutants by seed {SEED} in {seconds / 60:.0f} minutes")
+    fates, left = journal.fates(), journal.left()
+    took = f" in {journal.seconds() / 60:.0f} minutes" if journal.seconds() else ""
+    say(f"{len(fates)} of {len(journal.mutants)} mutants by seed {SEED} were run{took}")
     for room in rooms:
         ours = [fate for fate in fates if fate.mutant.room == room]
         hung = sum(fate.how == _HANGS for fate in ours)
+        rest = sum(one.room == room for one in left)
+        more = f"; {rest} NOT RUN" if rest else ""
         say(
-            f"  {room}: {sum(fate.noticed for fate in ours)} of {len(ours)} noticed ({hung} because it hangs)"
+            f"  {room}: {sum(fate.noticed for fate in ours)} of {len(ours)} noticed "
+            f"({hung} because it hangs){more}"
         )
     reasons = explained()
     unexplained = 0
@@ -215,7 +326,7 @@ def report(fates: list[Fate], rooms: list[str], seconds: float) -> int:
         reason = reasons.get(fate.mutant.name)
         unexplained += reason is None
         say(f"  survived: {fate.mutant.name} ({fate.mutant.place}; {fate.how}): {reason or 'NOT EXPLAINED'}")
-    return int(unexplained > 0)
+    return int(unexplained > 0 or bool(left))
 
 
 def explained() -> dict[str, str]:

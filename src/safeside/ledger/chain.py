@@ -282,10 +282,13 @@ class Chain:
         state, self._begun = self._state, False
         for witness in (*self._witnesses, *self._given):
             for line in witness.news():
-                old = line.head.number <= state.base.number
-                if (not old or line.whole()) and state.passes(line.head):
+                if not line.whole():
+                    continue
+                if line.head.number > state.checkpoint.number:
+                    witness.is_later(line, state.checkpoint)
+                if state.passes(line.head):
                     witness.number += line.head.number == witness.number + 1
-                elif line.whole() and not state.holds(line.head):
+                elif not state.holds(line.head):
                     self._lost[line.head.digest] = line
         # Lines that an error kept from being compared are read again.
         self._begun = True
@@ -331,6 +334,12 @@ class Chain:
         for witness in self._witnesses:
             witness.ready()
             missed = rows.events(witness.number + 1) if witness.number < self._state.head.number else []
+            for number, digest, body in missed:
+                # What lies before the checkpoint was not read: a witness is told nothing that is not true.
+                if events.digest(body) != digest or not self._state.passes(
+                    Head(number=number, digest=digest)
+                ):
+                    raise tampered(number, "it is not what was written")
             wanted = {one for row in missed for one in events.documents_of(events.parse(row[2]).action)}
             found = {
                 one: rows.document(one) for one in sorted(wanted - new.keys()) if self._lacks(witness, one)

@@ -72,7 +72,6 @@ class Ledger(Reader):
         then stays charged. Questions that need a limit, on the places of one person or on the people there
         are, are asked with the one that is declared here; instants and sparse answers need none.
         """
-        rules.check_name(name, "dataset")
         most = max_places_per_person
         caps = Caps(
             unit=rules.find_unit(unit),
@@ -84,14 +83,12 @@ class Ledger(Reader):
             name=name,
             caps=rules.usable(caps),
             public_balance=public_balance,
-            max_places_per_person=None
-            if most is None
-            else exact.whole(most, "`max_places_per_person=`", least=1),
-            people=None if people is None else rules.require_floor(people),
+            max_places_per_person=None if most is None else exact.whole(most, "`max_places_per_person=`"),
+            people=None if people is None else exact.whole(people, "`people=`"),
         )
 
         def decide(state: State) -> Decision:
-            rules.require_new_name(state, name)
+            rules.may_create(state, action)
             return Decision(actions=(action,))
 
         return self._chain.record(events.DatasetCreated, decide, now).dataset(name)
@@ -284,8 +281,7 @@ class Ledger(Reader):
 
         def decide(state: State) -> Decision:
             known = state.known(reservation.request, reservation.digest)
-            there = known.stopped or known.stage is not Stage.RESERVED
-            return Decision(actions=() if there else (action,))
+            return Decision(actions=(action,) if rules.stoppable(known) else ())
 
         self._chain.record(events.Stopped, decide, now)
 

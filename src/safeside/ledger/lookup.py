@@ -225,6 +225,22 @@ def in_parts(source: Source, last: int) -> Iterator[Row]:
         yield from source.events(first, min(last, first + _PART - 1))
 
 
+def links(source: Source, last: Head) -> Iterator[Event]:
+    """Every event up to the last, each shown to lead to the next; LedgerTampered where one does not."""
+    previous = events.BEFORE_ALL
+    for number, digest, body in in_parts(source, last.number):
+        try:
+            event = events.parse(body)
+        except ValueError:
+            raise tampered(number, "it cannot be read") from None
+        if event.digest != digest or event.previous != previous:
+            raise tampered(number, "it is not what was written")
+        previous = digest
+        yield event
+    if previous != last.digest:
+        raise tampered(last.number, "it is not what was written")
+
+
 def entry_of(one: Reservation) -> Entry:
     return Entry(
         number=one.number,

@@ -13,6 +13,7 @@ from safeside.ledger.account import Dataset, Reservation, Stage, same_question
 from safeside.ledger.chain import Chain, Checked, forked
 from safeside.ledger.checkpoint import EVERY
 from safeside.ledger.events import Event, Head
+from safeside.ledger.lookup import links
 from safeside.ledger.periods import check_periods, periods_of
 from safeside.ledger.recovery import Published, reconcile
 from safeside.ledger.rules import require_open, require_within_budget
@@ -157,8 +158,8 @@ class Reader:
 
     def history(self) -> tuple[Event, ...]:
         """Every event, oldest first."""
-        with self._state() as (_, rows):
-            return tuple(events.parse(body) for _, _, body in rows.events(1))
+        with self._state() as (state, rows):
+            return tuple(links(rows, state.head))
 
     def show(self, dataset: str) -> Status:
         """What is left of a dataset, what is promised, and what may have become known."""

@@ -1,7 +1,9 @@
 """The rules of the ledger: what is allowed at a place of the list, and in which words it is refused.
 
 They stand here once. Admitting a new event and believing an old one ask the same functions, each of which
-looks at the account and raises, or answers, without changing anything.
+looks at the account and raises, or answers, without changing anything. Of a new event more is asked in two
+places: the request id that somebody types (`check_name`), and of a commit that its time is open
+(`require_open`), since a recovery also commits what was published long before.
 """
 
 from __future__ import annotations
@@ -35,6 +37,17 @@ if TYPE_CHECKING:
 _LONGEST_NAME: Final = 200
 PEOPLE_FLOOR: Final = 20
 """A declared number of people below this says too much about each of them; settings may raise it."""
+
+
+def may_create(state: Account, action: events.DatasetCreated) -> None:
+    """A dataset can be made: of a new name, with caps that can be spent from, and limits that protect."""
+    check_name(action.name, "dataset")
+    require_new_name(state, action.name)
+    usable(action.caps)
+    if action.max_places_per_person is not None:
+        exact.whole(action.max_places_per_person, "`max_places_per_person=`", least=1)
+    if action.people is not None:
+        require_floor(action.people)
 
 
 def may_reserve(state: Account, action: events.Reserved) -> None:
@@ -181,6 +194,29 @@ def endable(state: Account, one: Reservation) -> bool:
     public = any(state.datasets[name].public_balance for name in members)
     alone = not one.recharged and not one.resumed and not one.stopped
     return one.stage is Stage.RESERVED and alone and not public
+
+
+def may_resume(state: Account, one: Reservation) -> None:
+    """A second run is noted where it keeps a reservation from going back."""
+    if not endable(state, one):
+        raise Impossible("its reservation cannot go back anyway")
+
+
+def may_end(state: Account, one: Reservation, action: events.Refused) -> None:
+    """A refused question takes its own reservation back, if nobody can have drawn under it."""
+    if one.dataset != action.dataset or not endable(state, one):
+        raise Impossible("it returns what may have been drawn")
+
+
+def may_stop(one: Reservation) -> None:
+    """A release stops at a limit once, and before anything is drawn for it."""
+    if not stoppable(one):
+        raise Impossible("it stops what was drawn")
+
+
+def stoppable(one: Reservation) -> bool:
+    """Whether a stop of this reservation is still to be recorded."""
+    return one.stage is Stage.RESERVED and not one.stopped
 
 
 def may_link(state: Account, first: str, second: str) -> None:

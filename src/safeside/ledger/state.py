@@ -113,7 +113,7 @@ class State(Account):
             case events.LedgerCreated():
                 self.ledger_id, self.key = action.ledger, action.key
             case events.DatasetCreated():
-                rules.require_new_name(self, action.name)
+                rules.may_create(self, action)
                 self.add_dataset(action, event)
             case events.Reserved():
                 rules.may_reserve(self, action)
@@ -235,8 +235,7 @@ class State(Account):
         """What was done under a reservation."""
         match action:
             case events.Resumed():
-                if not rules.endable(self, one):
-                    raise Impossible("its reservation cannot go back anyway")
+                rules.may_resume(self, one)
                 self.change(one, resumed=True)
             case events.Committed():
                 rules.may_commit(one, action)
@@ -246,8 +245,7 @@ class State(Account):
                 self.group(one.dataset).credit(one.cost.accounts, action.epsilon)
                 self.change(one, returned=action.epsilon)
             case events.Stopped():
-                if one.stage is not Stage.RESERVED:
-                    raise Impossible("it stops what was drawn")
+                rules.may_stop(one)
                 self.change(one, stopped=True)
             case events.Withdrawn():
                 rules.may_withdraw(one, one.request)
@@ -267,8 +265,7 @@ class State(Account):
     def _refuse(self, action: events.Refused) -> None:
         if action.ends is not None:
             one = self.known(action.request, action.ends)
-            if one.dataset != action.dataset or not rules.endable(self, one):
-                raise Impossible("it returns what may have been drawn")
+            rules.may_end(self, one, action)
             self.group(one.dataset).undo(one.cost.accounts, one.charged)
             self.tallies[one.dataset].remove(one)
             self.ended[one.digest] = self.cached.pop(action.request)

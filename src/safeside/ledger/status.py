@@ -21,9 +21,9 @@ from safeside.ledger.account import (
     window_of,
 )
 from safeside.ledger.chain import Chain
-from safeside.ledger.events import DOCUMENT
+from safeside.ledger.events import DOCUMENT, digest
 from safeside.ledger.periods import check_periods, word
-from safeside.ledger.store import Rows
+from safeside.ledger.store import Rows, Unreadable
 from safeside.privacy.account import NONE, ZERO, Budget, Kind, Standing, promise
 from safeside.privacy.guarantee import Neighbours, Unit
 from safeside.privacy.policy import Policy
@@ -169,6 +169,8 @@ def lengthen(rows: Rows, value: Any) -> Any:
     """A value of a question as it was asked, if its document is there."""
     if isinstance(value, dict) and DOCUMENT in value:
         body = rows.document(value[DOCUMENT])
+        if body is not None and digest(body) != value[DOCUMENT]:
+            raise Unreadable
         return None if body is None else msgspec.json.decode(body)
     return value
 

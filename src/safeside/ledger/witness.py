@@ -10,8 +10,9 @@ never ahead of it. It holds the documents and the fingerprint key too, so that a
 made anew from it; whoever may read the one may read the other.
 
 A `compared` line says that everything before a place of this very file was compared with the chain up to a
-checkpoint, and that all of that chain stands in the file. So a process that begins at that checkpoint reads
-from that place on, and from no earlier one.
+checkpoint, that all of that chain stands in the file, and that no later event stands before the place. So a
+process that begins at that checkpoint reads from that place on, and from no earlier one. The line ends with a
+digest of what stands just before the place: in a file that was put together from others it holds no more.
 """
 
 from __future__ import annotations
@@ -43,6 +44,10 @@ _MOST_DIGITS: Final = 18
 _BLOCK: Final = 1 << 18
 _MARKS: Final = 2
 """So many of the last `compared` lines are looked for: one may be of a moment ago."""
+_FURTHER: Final = 4
+"""How many blocks before the last such line are searched for another."""
+_BEFORE: Final = 4096
+"""So many bytes before its place a `compared` line knows again."""
 
 
 class WitnessRecord(Record, frozen=True, kw_only=True):
@@ -60,6 +65,8 @@ class Line:
 
     head: Head
     body: str
+    start: int
+    """Where in the file it begins."""
 
     def whole(self) -> bool:
         """Whether the line is what was written, not one that a crash cut short."""
@@ -96,6 +103,8 @@ class Witness:
         self.base = 0
         """The checkpoint it is read from: every document of an event before it stands here, too."""
         self.read = 0
+        self._later: dict[Head, int] = {}
+        """Where the first event stands that came after a checkpoint."""
 
     def refresh_size(self) -> bool:
         """Remember how long the file is now; False where it is not the one that was read."""
@@ -115,11 +124,17 @@ class Witness:
         self.keys.clear()
         self.number, self.read = (0, 0) if at is None else (at.number, self.marks[at])
         self.base = self.number
+        self._later.clear()
+
+    def is_later(self, line: Line, checkpoint: Head) -> None:
+        """Whoever begins at that checkpoint must read this line."""
+        self._later.setdefault(checkpoint, line.start)
 
     def find_marks(self) -> None:
         """Look for the last `compared` lines, from the end."""
-        self.marks, end, rest, cut = {}, self.size, b"", True
-        while end and len(self.marks) < _MARKS:
+        self.marks, end, rest, cut, further = {}, self.size, b"", True, _FURTHER
+        while end and further and len(self.marks) < _MARKS:
+            further -= bool(self.marks)
             start = max(0, end - _BLOCK)
             lines = (self._bytes(start, end) + rest).split(b"\n")
             if cut:
@@ -135,8 +150,10 @@ class Witness:
         """Every event that was added since the last call."""
         new = self._bytes(self.read, self.size) if self.size > self.read else b""
         whole = new[: new.rfind(b"\n") + 1]
-        self.read += len(whole)
-        for text in whole.decode(errors="replace").split("\n"):
+        after, self.read = self.read, self.read + len(whole)
+        for line in whole.split(b"\n")[:-1]:
+            start, after = after, after + len(line) + 1
+            text = line.decode(errors="replace")
             kind, _, rest = text.partition(" ")
             if kind == _DOCUMENT:
                 digest, _, body = rest.partition(" ")
@@ -150,7 +167,7 @@ class Witness:
                 number, _, rest = rest.partition(" ")
                 digest, _, body = rest.partition(" ")
                 if _is_number(number):
-                    yield Line(head=Head(number=int(number), digest=digest), body=body)
+                    yield Line(head=Head(number=int(number), digest=digest), body=body, start=start)
 
     def _identify(self, text: str) -> None:
         """A line that a crash cut short is none; one of a newer safeside is refused."""
@@ -160,9 +177,16 @@ class Witness:
             return
 
     def _mark(self, text: str) -> None:
-        number, digest, place, *more = [*text.split(" "), "", ""]
-        if _is_number(number) and _is_number(place) and not any(more):
+        """A mark of another file, or of one that was cut since, is none."""
+        number, digest, place, before, *more = [*text.split(" "), "", "", ""]
+        if not _is_number(number) or not _is_number(place) or any(more) or int(place) > self.size:
+            return
+        if before == self._before(int(place)):
             self.marks.setdefault(Head(number=int(number), digest=digest), int(place))
+
+    def _before(self, place: int) -> str:
+        """What stands just before a place, as a digest."""
+        return records.digest(self._bytes(max(0, place - _BEFORE), place)) if place else events.BEFORE_ALL
 
     def _bytes(self, start: int, end: int) -> bytes:
         try:
@@ -184,12 +208,17 @@ class Witness:
         `checkpoint` is one of the chain that everything read so far was compared with.
         """
         mark = checkpoint if checkpoint is not None and checkpoint not in self.marks else None
+        place = self.read if mark is None else min(self.read, self._later.get(mark, self.read))
         new_key = set() if self.base else {identity.key} - self.keys
         text = "".join(
             [f"{_IDENTITY} {records.encode(identity).decode()}\n" for _ in new_key]
             + [f"{_DOCUMENT} {digest} {body}\n" for digest, body in documents.items()]
             + [f"{_EVENT} {number} {digest} {body}\n" for number, digest, body in rows]
-            + ([] if mark is None else [f"{_COMPARED} {mark.number} {mark.digest} {self.read}\n"])
+            + (
+                []
+                if mark is None
+                else [f"{_COMPARED} {mark.number} {mark.digest} {place} {self._before(place)}\n"]
+            )
         )
         if not text:
             return
@@ -200,7 +229,7 @@ class Witness:
                 data = data[os.write(handle, data) :]
             os.fsync(handle)
         if mark is not None:
-            self.marks[mark] = self.read
+            self.marks[mark] = place
 
     def ready(self) -> None:
         """Refuse now what `add` would refuse once the event is stored."""
