@@ -94,9 +94,11 @@ def test_the_marks_differ_in_shape_not_in_colour_alone(visit: Open) -> None:
     page = visit(release.map).page
     ready(page)
     masks = page.evaluate(
-        """() => [...document.querySelectorAll("#legend canvas")].map((box) => {
-          const { data } = box.getContext("2d").getImageData(0, 0, box.width, box.height);
-          const dark = [];
+        """() => [...document.querySelectorAll("#legend canvas")].map((mark) => {
+          const box = document.createElement("canvas"), pen = box.getContext("2d");
+          box.width = box.height = 60;
+          pen.drawImage(mark, (60 - mark.width) / 2, (60 - mark.height) / 2);
+          const { data } = pen.getImageData(0, 0, 60, 60), dark = [];
           for (let i = 0; i < data.length; i += 4) {
             dark.push(data[i + 3] > 128 && data[i] + data[i + 1] + data[i + 2] < 520 ? 1 : 0);
           }
@@ -238,10 +240,11 @@ def test_a_large_threshold_leaves_the_page_whole(visit: Open, tmp_path: Path, li
 
     frame = pl.DataFrame({"place": ["a", "b"], "at_most": [limit, limit - 1]})
     terms = {"epsilon": 1}
-    release = simulate({"a": 0, "b": 9}, **terms, out=tmp_path / "out", places=frame, seed=1)
+    counts = {"a": limit - 50, "b": 9}
+    release = simulate(counts, **terms, out=tmp_path / "out", places=frame, seed=1)
     opened = visit(release.map)
     opened.page.wait_for_selector("body[data-ready]")
-    assert f"At most {limit} known infected visitors" in _table_text(opened.page)
+    assert f"At most {release.answers.upper[0]} known infected visitors" in _table_text(opened.page)
     assert opened.page.input_value("#slider") == str(limit)
     opened.quiet()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -104,8 +105,11 @@ def test_at_least_is_on_public_maps_only_where_that_was_asked_for(tmp_path: Path
     assert ("lower_bound" in features[1]["properties"]) == public
     page = (release.directory / "map.html").read_text()
     data = json.loads(page.split('id="data">')[1].split("</script>")[0])
-    assert data["states"][1] == CODE[State.AT_LEAST if public else State.UNCLEAR]
-    assert (data["lower"] is not None) == (data["at_least"] is not None) == public
+    listed, codes = data["answers"]["said"], base64.b64decode(data["answers"]["codes"])
+    state, upper, *lower = listed[codes[1]]
+    assert (state, upper) == (CODE[State.AT_LEAST if public else State.UNCLEAR], release.answers.upper[1])
+    assert lower == ([release.answers.lower[1]] if public else [])
+    assert data["has_lower"] == (data["at_least"] is not None) == public
     assert ("AT_LEAST" in data["legend"]) == public
     report = (release.directory / "report.html").read_text()
     assert ('class="at-least"' in report) == public

@@ -1,4 +1,7 @@
-"""An optional backdrop for the map, given by the publisher as GeoJSON and made part of the page."""
+"""An optional backdrop for the map, given by the publisher as GeoJSON and made part of the page.
+
+The file is read and refused as a whole; `basemap_shapes.py` then keeps the little of it that the map draws.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +12,34 @@ from safeside import untrusted
 from safeside.errors import BadFile, UnsafeFile
 
 _MOST_BYTES: Final = 30_000_000
-_TAGS: Final = ("kind", "natural", "waterway", "leisure", "landuse", "highway", "railway")
-"""Properties the map draws by; the others stay out of the page."""
-_DEPTH: Final = {"LineString": 2, "MultiLineString": 3, "Polygon": 3, "MultiPolygon": 4}
+_TAGS: Final = (
+    "kind",
+    "name",
+    "natural",
+    "water",
+    "waterway",
+    "leisure",
+    "landuse",
+    "highway",
+    "railway",
+    "boundary",
+    "building",
+    "place",
+)
+"""Properties the map draws by, as OpenStreetMap names them; the others stay out of the page."""
+_DEPTH: Final = {
+    "Point": 1,
+    "MultiPoint": 2,
+    "LineString": 2,
+    "MultiLineString": 3,
+    "Polygon": 3,
+    "MultiPolygon": 4,
+}
 """How deep the points of a shape lie in its lists."""
-_POINTS: Final = ("Point", "MultiPoint")
 
 
 def read_basemap(path: Path | str) -> dict[str, Any]:
-    """The shapes of a GeoJSON file, as little as the map needs of them."""
+    """The shapes of a GeoJSON file and the properties that the map draws by."""
     path = Path(path)
     try:
         data = untrusted.parse(untrusted.read(path, _MOST_BYTES, follow=True))
@@ -29,15 +51,11 @@ def read_basemap(path: Path | str) -> dict[str, Any]:
     features = data.get("features", [data]) if isinstance(data, dict) else None
     if not isinstance(features, list):
         raise _refuse(path, "is not GeoJSON")
-    return {"features": [_slim(path, feature) for feature in features if _drawn(feature)]}
+    return {"features": [_slim(path, feature) for feature in features if not _is_empty(feature)]}
 
 
-def _drawn(feature: Any) -> bool:
-    """Points and empty shapes are no backdrop."""
-    if not isinstance(feature, dict):
-        return True
-    shape = feature.get("geometry", feature)
-    return not (shape is None or (isinstance(shape, dict) and shape.get("type") in _POINTS))
+def _is_empty(feature: Any) -> bool:
+    return isinstance(feature, dict) and feature.get("geometry", feature) is None
 
 
 def _slim(path: Path, feature: Any) -> dict[str, Any]:
@@ -59,9 +77,7 @@ def _is_shape(shape: Any) -> bool:
         parts = shape.get("geometries")
         return isinstance(parts, list) and all(map(_is_shape, parts))
     depth = _DEPTH.get(str(shape.get("type")))
-    return shape.get("type") in _POINTS or (
-        depth is not None and _has_points(shape.get("coordinates"), depth)
-    )
+    return depth is not None and _has_points(shape.get("coordinates"), depth)
 
 
 def _has_points(value: Any, depth: int) -> bool:

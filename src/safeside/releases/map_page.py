@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import base64
 from typing import Any, Final
 
 import numpy as np
+from markupsafe import Markup, escape
 from numpy.typing import NDArray
 
 from safeside.decisions.states import State
-from safeside.releases import pages, wording
+from safeside.releases import basemap_shapes, map_clock, pages, wording
 from safeside.releases.answers import Answers
 from safeside.releases.states import CODE, STATES
 from safeside.releases.wording import Manifest
 from safeside.visits import Places
 
-_SCRIPT: Final = ("answers.js", "marks.js", "map.js", "basemap.js", "gestures.js", "table.js", "page.js")
-_DEGREES: Final = 100_000
-"""Coordinates in the page are whole hundred-thousandths of a degree, about a metre."""
+_SCRIPT: Final = (
+    *("sentences.js", "answers.js", "marks.js", "map.js", "labels.js", "basemap.js", "gestures.js"),
+    *("card.js", "clock.js", "table.js", "page.js"),
+)
 _SLIDER_LEAST, _SLIDER_MOST = 10, 60
+_NO_BOUND: Final = -1
 
 
 def render(
@@ -36,7 +40,9 @@ def render(
         known_iso=manifest["known_on"],
         known_text=wording.known_on(manifest),
         no_slider=wording.no_slider(manifest),
-        reading=[*wording.error_side(manifest), *wording.scope(manifest)],
+        reading=[
+            _following(one, manifest) for one in (*wording.error_side(manifest), *wording.scope(manifest))
+        ],
         promise=wording.promise(manifest),
         making=wording.making(manifest),
         footer=wording.footer(manifest),
@@ -49,9 +55,12 @@ def said(manifest: Manifest, answers: Answers) -> dict[str, Any]:
     published = bool(question["publish_at_least"])
     return {
         "ids": list(answers.targets),
-        "states": answers.on_public_maps(published).tolist(),
-        "upper": _bounds(answers),
-        "lower": answers.lower.tolist() if published else None,
+        "windows": map_clock.windows(answers.windows),
+        "units": map_clock.units(answers.windows),
+        "measures": list(answers.measures),
+        "answers": _packed(answers, published),
+        "has_lower": published,
+        "level": question["method"]["name"] == "selection",
         "at_most": _thresholds(question, answers),
         "at_least": question["at_least"] if published else None,
         "alpha": wording.number(question["alpha"]) if published else None,
@@ -72,7 +81,9 @@ def _data(
         "regions": _regions(places),
         "latitude": _whole_degrees(places.latitude) if mapped else None,
         "longitude": _whole_degrees(places.longitude) if mapped else None,
-        "basemap": basemap if mapped else None,
+        "basemap": None
+        if basemap is None or places.latitude is None or places.longitude is None
+        else basemap_shapes.shrink(basemap, places.latitude, places.longitude),
     }
 
 
@@ -92,13 +103,35 @@ def _regions(places: Places) -> dict[str, Any] | None:
 
 
 def _whole_degrees(values: NDArray[np.float64] | None) -> list[int]:
-    whole: list[int] = np.rint(np.asarray(values, dtype=np.float64) * _DEGREES).astype(np.int64).tolist()
+    whole: list[int] = (
+        np.rint(np.asarray(values, dtype=np.float64) * basemap_shapes.DEGREES).astype(np.int64).tolist()
+    )
     return whole
 
 
-def _bounds(answers: Answers) -> list[int | None]:
-    pairs = zip(answers.upper.tolist(), answers.bounded.tolist(), strict=True)
-    return [bound if bounded else None for bound, bounded in pairs]
+def _packed(answers: Answers, published: bool) -> dict[str, Any]:
+    """Each different answer once, and for each condition its number in that list: a byte or two of it.
+
+    A day of hours has a hundred thousand conditions and few different answers.
+    """
+    bound = np.where(answers.bounded, answers.upper, _NO_BOUND)
+    least = answers.lower if published else np.zeros_like(answers.lower)
+    rows = np.column_stack([answers.on_public_maps(published).astype(np.int64), bound, least])
+    different, codes = np.unique(rows, axis=0, return_inverse=True)
+    width = next(width for width in (1, 2, 4) if len(different) <= 256**width)
+    raw = codes.astype(f"<u{width}").tobytes()
+    said = [
+        [state, None if upper == _NO_BOUND else upper, *([lower] if published else [])]
+        for state, upper, lower in different.tolist()
+    ]
+    return {"said": said, "bytes": width, "codes": base64.b64encode(raw).decode()}
+
+
+def _following(sentence: str, manifest: Manifest) -> Markup:
+    """A sentence in which the threshold follows the slider."""
+    words = escape(f'"{wording.thresholds(manifest["question"])}"')
+    span = Markup("&#34;<span data-threshold>{}</span>&#34;").format(wording.thresholds(manifest["question"]))
+    return Markup(str(escape(sentence)).replace(str(words), str(span)))
 
 
 def _thresholds(question: Manifest, answers: Answers) -> int | list[int]:

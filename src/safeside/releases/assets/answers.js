@@ -1,64 +1,104 @@
-// The published answers as flat arrays, and what they say at a threshold the reader chose.
+// The published answers as flat arrays, and what they say in a window and at a threshold the reader chose.
 const DATA = JSON.parse(document.getElementById("data").textContent);
-const NONE = -1; // in `upper`: no bound was published
-const COUNT = DATA.ids.length;
-const UPPER = Float64Array.from(DATA.upper, (bound) => (bound === null ? NONE : bound));
-const LOWER = DATA.lower === null ? null : Float64Array.from(DATA.lower);
-const PUBLISHED = Uint8Array.from(DATA.states);
+const HIGHER = 4; // shown only: a level above the number asked about, for which one bound is certain
+const KINDS = 5;
+const NONE = -1; // in `UPPER`: no bound was published
+const COUNT = DATA.ids.length, WINDOWS = DATA.windows, MEASURES = DATA.measures;
 const THRESHOLDS = typeof DATA.at_most === "number" ? null : Float64Array.from(DATA.at_most);
-const state = Uint8Array.from(PUBLISHED); // what the page shows now
-let chosen = null; // the reader's threshold; null shows the release as published
 
+// Each different answer stands once in a list; a condition is its number in that list.
+const SAID = DATA.answers.said.map(([kind, upper, least]) => ({ kind, upper: upper === null ? NONE : upper, least }));
+const CODES = decode(DATA.answers.codes, DATA.answers.bytes);
+const TALLIES = tallyAll();
+const UPPER = new Float64Array(COUNT), LOWER = DATA.has_lower ? new Float64Array(COUNT) : null;
+const state = new Uint8Array(COUNT); // what the page shows now, of each place
+let shown = []; // what it shows now, for each different answer
+let chosen = null; // the reader's threshold; null shows the release as published
+let at = Math.floor(WINDOWS.length / 2), measure = 0;
+
+function decode(text, bytes) {
+  const raw = atob(text), flat = new Uint8Array(raw.length);
+  for (let i = 0; i < raw.length; i++) flat[i] = raw.charCodeAt(i);
+  if (bytes === 1) return flat;
+  const wide = new Uint32Array(flat.length / bytes), view = new DataView(flat.buffer);
+  for (let i = 0; i < wide.length; i++) wide[i] = bytes === 2 ? view.getUint16(2 * i, true) : view.getUint32(4 * i, true);
+  return wide;
+}
+
+const sliceOf = (window) => (window * MEASURES.length + measure) * COUNT;
+
+// How often each different answer was given in each window and measure.
+function tallyAll() {
+  return Array.from({ length: WINDOWS.length * MEASURES.length }, (_, slice) => {
+    const counts = new Uint32Array(SAID.length);
+    for (let i = slice * COUNT, end = i + COUNT; i < end; i++) counts[CODES[i]]++;
+    return counts;
+  });
+}
+
+// z <= t is certain at every t together, so reading the same bounds at another t costs nothing.
+function kindOf(said) {
+  const bounded = said.upper !== NONE;
+  if (chosen !== null) return bounded && said.upper <= chosen ? AT_MOST : said.kind === AT_LEAST ? AT_LEAST : UNCLEAR;
+  return said.kind === UNCLEAR && bounded && DATA.level ? HIGHER : said.kind;
+}
+
+function look(window, threshold) {
+  at = window; chosen = threshold;
+  shown = SAID.map(kindOf);
+  for (let i = 0, from = sliceOf(at); i < COUNT; i++) {
+    const said = SAID[CODES[from + i]];
+    state[i] = shown[CODES[from + i]]; UPPER[i] = said.upper;
+    if (LOWER) LOWER[i] = said.least;
+  }
+}
+
+// How many places are shown as each kind in a window.
+function tally(window = at) {
+  const counts = new Array(KINDS).fill(0);
+  TALLIES[window * MEASURES.length + measure].forEach((n, code) => { counts[shown[code]] += n; });
+  return counts;
+}
+
+const kindIn = (window, i) => shown[CODES[sliceOf(window) + i]];
+const share = (window) => tally(window)[AT_MOST] / COUNT;
 const nameOf = (i) => (DATA.names && DATA.names[i]) || DATA.ids[i];
 const regionOf = (i) => (DATA.regions ? DATA.regions.names[DATA.regions.index[i]] : "");
 const thresholdOf = (i) => (chosen !== null ? chosen : THRESHOLDS ? THRESHOLDS[i] : DATA.at_most);
 const number = (value) => value.toLocaleString("en");
+// A share that is not whole never looks whole.
+const percent = (part) => `${part === 1 ? 100 : Math.min(99, Math.round(100 * part))} %`;
+const visitors = (n) => say(n === 1 ? "visitor" : "visitors");
+const atMost = (n) => say("at_most", { n, visitors: visitors(n) });
 
-// z <= t is certain at every t together, so reading the same bounds at another t costs nothing.
-function choose(threshold) {
-  chosen = threshold;
-  if (threshold === null) { state.set(PUBLISHED); return; }
-  for (let i = 0; i < COUNT; i++) {
-    state[i] = UPPER[i] !== NONE && UPPER[i] <= threshold ? AT_MOST
-      : PUBLISHED[i] === AT_LEAST ? AT_LEAST : UNCLEAR;
-  }
+// The number that a kind stands for; null where places have numbers of their own.
+function boundOf(kind) {
+  if (kind === AT_MOST) return chosen !== null ? chosen : THRESHOLDS ? null : DATA.at_most;
+  if (kind === AT_LEAST) return DATA.at_least;
+  const bounds = new Set(SAID.filter((said, code) => shown[code] === kind).map((said) => said.upper));
+  return kind === HIGHER && !THRESHOLDS && bounds.size === 1 ? [...bounds][0] : null;
 }
 
-function tally() {
-  const counts = [0, 0, 0, 0];
-  for (let i = 0; i < COUNT; i++) counts[state[i]]++;
-  return counts;
+// Words for a kind in general (legend); then without the noun, where it was said nearby.
+function legendWords(kind, short = false) {
+  const n = boundOf(kind), noun = short ? "_short" : "";
+  if (kind === AT_MOST) return n === null ? say("at_most_own") : say(`at_most${noun}`, { n, visitors: visitors(n) });
+  if (kind === HIGHER) return n === null ? say("at_most_above") : say(`at_most${noun}`, { n, visitors: visitors(n) });
+  if (kind === AT_LEAST) return say(`at_least${noun}`, { n, visitors: visitors(n) });
+  return say(kind === UNCLEAR ? "cannot_say" : "not_asked");
 }
+const shortWords = (kind = AT_MOST) => legendWords(kind, true);
 
-function visitors(bound) { return bound === 1 ? "known infected visitor" : "known infected visitors"; }
-
-// Words for a state in general (legend), then for one place (card, table).
-function legendWords(kind) {
-  if (kind === AT_MOST) {
-    const t = chosen !== null ? chosen : THRESHOLDS ? null : DATA.at_most;
-    return t === null ? "At most the number set for the place" : `At most ${t} ${visitors(t)}`;
-  }
-  if (kind === AT_LEAST) return `At least ${DATA.at_least} known infected visitors`;
-  return kind === UNCLEAR ? "Cannot say" : "Not asked";
-}
-
+// Words for one place: card and table say the same.
 function words(i) {
-  if (state[i] === AT_MOST) {
-    const t = thresholdOf(i);
-    return `At most ${t} ${visitors(t)}`;
-  }
-  return legendWords(state[i]);
+  return (state[i] === AT_MOST || state[i] === HIGHER) && UPPER[i] !== NONE ? atMost(UPPER[i]) : legendWords(state[i]);
 }
 
 function explain(i) {
   const bound = UPPER[i], t = thresholdOf(i);
-  if (state[i] === NOT_ASKED) return "This place was not reached. Nothing is said about it, neither few nor many.";
-  if (state[i] === AT_LEAST) {
-    return `Wrong for any place of this map with probability at most ${DATA.alpha}. Certainly at most ${number(bound)}.`;
-  }
-  if (state[i] === UNCLEAR) {
-    return bound === NONE ? "This can mean few or many."
-      : `There may be ${t} or fewer, or more: it is certain only that there were at most ${number(bound)}.`;
-  }
-  return bound < t && DATA.slider ? `This is certain; in fact ${bound === 0 ? "none" : `at most ${bound}`}.` : "This is certain.";
+  if (state[i] === NOT_ASKED) return say("not_reached");
+  if (state[i] === AT_LEAST) return say("may_be_wrong", { alpha: DATA.alpha, bound: number(bound) });
+  if (state[i] === HIGHER) return say("certain_higher", { t });
+  if (state[i] === UNCLEAR) return bound === NONE ? say("few_or_many") : say("certain_only", { t, bound: number(bound) });
+  return say("certain");
 }

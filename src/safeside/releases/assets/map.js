@@ -30,8 +30,10 @@ function placeAll() {
 
 function fit(box) {
   const w = Math.max(box.right - box.left, 200), h = Math.max(box.bottom - box.top, 200);
-  view.k = Math.min((width - 60) / w, (height - 90) / h);
-  view.x = (box.left + box.right) / 2; view.y = (box.top + box.bottom) / 2;
+  // Buttons stand at the top and the scale at the bottom: no mark begins beneath them.
+  const head = 74, foot = 48;
+  view.k = Math.min((width - 70) / w, (height - head - foot) / h);
+  view.x = (box.left + box.right) / 2; view.y = (box.top + box.bottom) / 2 - (head - foot) / 2 / view.k;
   paint();
 }
 
@@ -62,14 +64,15 @@ function paintNow() {
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
   pen.fillStyle = ink.paper;
   pen.fillRect(0, 0, width, height);
-  paintGrid();
-  if (DATA.basemap) paintBasemap();
+  if (DATA.basemap) paintBasemap(); else paintGrid();
   const seen = visible();
   const crowded = seen.length > 1500 && seen.perCell > 4;
-  if (crowded) paintBins(seen); else paintMarks(seen);
-  paintRegions();
-  if (selected >= 0) paintSelected();
   note(crowded);
+  clearRoom();
+  if (crowded) paintBins(seen); else paintMarks(seen);
+  if (selected >= 0) paintSelected();
+  paintRegions();
+  if (DATA.basemap) paintBasemapNames();
   paintScale();
   mapCanvas.dataset.painted = `${seen.length}`;
   mapCanvas.dataset.kind = crowded ? "bins" : "marks";
@@ -79,39 +82,44 @@ const toX = (x) => (x - view.x) * view.k + width / 2;
 const toY = (y) => (y - view.y) * view.k + height / 2;
 
 function visible() {
-  const list = new Int32Array(COUNT), cells = new Set(), pad = 20;
+  const list = new Int32Array(COUNT), cells = new Set(), rooms = new Set(), pad = 20;
   let n = 0;
   for (let i = 0; i < COUNT; i++) {
     const x = toX(X[i]), y = toY(Y[i]);
     if (x < -pad || y < -pad || x > width + pad || y > height + pad) continue;
     list[n++] = i;
     cells.add((x / 8 | 0) * 65536 + (y / 8 | 0));
+    rooms.add((x / 24 | 0) * 65536 + (y / 24 | 0));
   }
   const seen = list.subarray(0, n);
   seen.perCell = n / Math.max(1, cells.size);
+  seen.perRoom = n / Math.max(1, rooms.size); // of a size that a mark with text needs
   return seen;
 }
 
 function paintMarks(seen) {
   const spacing = Math.sqrt((width * height) / Math.max(1, seen.length));
-  const r = Math.round(Math.min(10, Math.max(3, spacing * 0.2)) * 2) / 2;
-  const faint = matched !== null;
-  // The rarer the state, the later it is drawn, so that it is never hidden under the common one.
-  const counts = [0, 0, 0, 0];
+  const largest = seen.perRoom > 1.4 ? 6 : width < 500 ? 9 : 11;
+  const r = Math.round(Math.min(largest, Math.max(3, spacing * 0.2)) * 2) / 2;
+  const faint = matched !== null, texts = r >= 8, reach = {};
+  // The rarer the kind, the later it is drawn, so that it is never hidden under the common one.
+  const counts = new Array(KINDS).fill(0);
   for (const i of seen) counts[state[i]]++;
-  const order = [0, 1, 2, 3].filter((kind) => counts[kind]).sort((a, b) => counts[b] - counts[a]);
+  const order = counts.map((n, kind) => kind).filter((kind) => counts[kind]).sort((a, b) => counts[b] - counts[a]);
   for (const kind of order) {
     const { sheet, side } = stamp(kind, r, ratio);
     for (const i of seen) {
       if (state[i] !== kind) continue;
-      pen.globalAlpha = faint && !matched[i] ? 0.15 : 1;
-      pen.drawImage(sheet, toX(X[i]) - side / 2, toY(Y[i]) - side / 2, side, side);
+      const x = toX(X[i]), y = toY(Y[i]), here = !faint || matched[i] === 1;
+      pen.globalAlpha = here ? 1 : 0.15;
+      reach[i] = r;
+      if (texts && here) reach[i] += drawMarkWithText(pen, kind, x, y, r, UPPER[i]);
+      else pen.drawImage(sheet, x - side / 2, y - side / 2, side, side);
+      take(x - reach[i], y - r, x + reach[i], y + r);
     }
   }
   pen.globalAlpha = 1;
-  if (r >= 8 && seen.length < 1200) {
-    for (const i of seen) if (!faint || matched[i]) drawMarkText(pen, state[i], toX(X[i]), toY(Y[i]), r, UPPER[i]);
-  }
+  if (texts) paintNames(seen, reach);
 }
 
 function paintBins(seen) {
@@ -121,7 +129,7 @@ function paintBins(seen) {
     if (matched !== null && !matched[i]) continue;
     const cx = Math.floor(X[i] / cell), cy = Math.floor(Y[i] / cell), key = cx * 1e7 + cy;
     let bin = bins.get(key);
-    if (!bin) bins.set(key, (bin = { cx, cy, n: 0, of: [0, 0, 0, 0] }));
+    if (!bin) bins.set(key, (bin = { cx, cy, n: 0, of: new Array(KINDS).fill(0) }));
     bin.n++; bin.of[state[i]]++;
   }
   const side = cell * view.k;
@@ -129,15 +137,18 @@ function paintBins(seen) {
   for (const bin of bins.values()) most = Math.max(most, bin.n);
   for (const bin of bins.values()) {
     const size = Math.max(4.5, (side - 2) * Math.min(1, 0.4 + 0.6 * Math.sqrt(bin.n / Math.min(most, 24))));
-    drawBin(pen, toX((bin.cx + 0.5) * cell), toY((bin.cy + 0.5) * cell), size, bin.of.map((n) => n / bin.n));
+    const x = toX((bin.cx + 0.5) * cell), y = toY((bin.cy + 0.5) * cell);
+    drawBin(pen, x, y, size, bin.of.map((n) => n / bin.n));
+    take(x - size / 2, y - size / 2, x + size / 2, y + size / 2);
   }
 }
 
 function paintSelected() {
   const x = toX(X[selected]), y = toY(Y[selected]);
-  pen.strokeStyle = ink.focus; pen.lineWidth = 3;
-  pen.beginPath(); pen.arc(x, y, 15, 0, 2 * Math.PI); pen.stroke();
-  drawMark(pen, state[selected], x, y, 8);
+  const wide = drawMarkWithText(pen, state[selected], x, y, 11, UPPER[selected]);
+  pen.strokeStyle = ink.ink; pen.lineWidth = 3;
+  pen.beginPath(); pen.roundRect(x - 16 - wide, y - 16, 2 * (16 + wide), 32, 16); pen.stroke();
+  take(x - 18 - wide, y - 18, x + 18 + wide, y + 18);
 }
 
 function paintGrid() {
@@ -157,40 +168,14 @@ function niceLength(metres) {
 function paintScale() {
   const metres = niceLength(110 / view.k), bar = document.getElementById("scale");
   bar.style.width = `${metres * view.k}px`;
-  bar.firstElementChild.textContent = metres >= 1000 ? `${metres / 1000} km` : `${metres} m`;
-}
-
-let regionLabels = null;
-function paintRegions() {
-  if (!DATA.regions || DATA.regions.names.length > 80) return;
-  if (!regionLabels) {
-    regionLabels = DATA.regions.names.map((name) => ({ name, x: 0, y: 0, n: 0 }));
-    for (let i = 0; i < COUNT; i++) {
-      const label = regionLabels[DATA.regions.index[i]];
-      label.x += X[i]; label.y += Y[i]; label.n++;
-    }
-    regionLabels.sort((a, b) => b.n - a.n);
-  }
-  pen.font = "600 12px system-ui, sans-serif"; pen.textAlign = "center"; pen.textBaseline = "middle";
-  pen.lineWidth = 4; pen.lineJoin = "round"; pen.strokeStyle = ink.halo; pen.fillStyle = ink.soft;
-  const taken = [];
-  for (const { name, x, y, n } of regionLabels) {
-    if (!n || !name) continue;
-    const px = toX(x / n), py = toY(y / n), half = pen.measureText(name).width / 2 + 6;
-    // Large districts come first; a label that would lie on another is left out until one zooms in.
-    if (taken.some((other) => Math.abs(other.px - px) < other.half + half && Math.abs(other.py - py) < 18)) continue;
-    taken.push({ px, py, half });
-    pen.globalAlpha = 0.85; pen.strokeText(name, px, py);
-    pen.globalAlpha = 1; pen.fillText(name, px, py);
-  }
+  bar.firstElementChild.textContent = say(metres >= 1000 ? "km" : "m", { n: metres >= 1000 ? metres / 1000 : metres });
 }
 
 function note(crowded) {
   const box = document.getElementById("bins-note");
   box.hidden = !crowded;
   if (crowded) {
-    box.textContent = "A square stands for several places; its filled part is the share said to have " +
-      `${legendWords(AT_MOST).replace(/^A/, "a")}${DATA.legend.includes("NOT_ASKED") ? ", its grey part was not asked" : ""}. ` +
-      "Zoom in for single places.";
+    const key = DATA.legend.includes("NOT_ASKED") ? "bins_not_asked" : "bins";
+    box.textContent = say(key, { words: lower(legendWords(AT_MOST)) });
   }
 }

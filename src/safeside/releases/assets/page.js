@@ -1,27 +1,45 @@
 // Everything around the map: legend, slider, search, tabs, age; then the first painting.
-const byId = (id) => document.getElementById(id);
 
 function buildLegend() {
-  const counts = tally(), shown = [AT_MOST, AT_LEAST, UNCLEAR, NOT_ASKED].filter((kind) => DATA.legend.includes(STATES[kind]));
-  byId("legend").replaceChildren(...shown.map((kind) => {
+  const counts = tally(), kinds = [AT_MOST, HIGHER, AT_LEAST, UNCLEAR, NOT_ASKED];
+  const rows = kinds.filter((kind) => (kind === HIGHER ? shown.includes(HIGHER) : DATA.legend.includes(STATES[kind])));
+  byId("legend-title").textContent = WINDOWS.length > 1 ? say("legend_at", { when: WINDOWS[at].time }) : say("legend");
+  byId("legend").replaceChildren(...rows.flatMap((kind) => {
     const row = document.createElement("li");
-    row.dataset.state = STATES[kind];
-    row.append(markCanvas(kind), element("b", legendWords(kind)), element("span", number(counts[kind]), "n"));
-    return row;
+    row.dataset.state = STATES[kind] || "HIGHER";
+    row.append(markCanvas(kind, boundOf(kind) ?? NONE), element("b", legendWords(kind)), element("span", number(counts[kind]), "n"));
+    return [row, ...levels(kind)];
   }));
   return counts;
 }
 
+// Where no slider shows it, a legend says of how many even less than the number asked about is certain.
+function levels(kind) {
+  if (DATA.slider || THRESHOLDS || kind !== AT_MOST) return [];
+  const counts = new Map();
+  TALLIES[at * MEASURES.length + measure].forEach((n, code) => {
+    const bound = SAID[code].upper;
+    if (n && shown[code] === kind && bound < DATA.at_most) counts.set(bound, (counts.get(bound) || 0) + n);
+  });
+  return [...counts].sort((a, b) => a[0] - b[0]).slice(0, 4).map(([bound, n]) => {
+    const row = element("li", "", "level");
+    row.append(element("span"), element("span", say("of_these", { bound })), element("span", number(n), "n"));
+    return row;
+  });
+}
+
 function refresh() {
   const counts = buildLegend();
+  sayClock(counts);
+  document.querySelectorAll("[data-threshold]").forEach((node) => { node.textContent = legendWords(AT_MOST); });
   if (DATA.slider) {
-    byId("slider-count").textContent = `${number(counts[AT_MOST])} of ${number(COUNT)} places.`;
-    byId("slider-label").textContent = `Read it at another number: ${byId("slider").value}`;
+    byId("slider-count").textContent = `${say("places", { n: number(counts[AT_MOST]), all: number(COUNT) })}.`;
+    byId("slider-label").textContent = say("read_at", { n: byId("slider").value });
     byId("slider-reset").hidden = chosen === null;
     drawHistogram();
   }
   if (selected >= 0) pick(selected);
-  if (sortKey === "answer") relist(); else { first = -1; fillRows(); }
+  if (sortKey === "name" || sortKey === "region") { sayCaption(); first = -1; fillRows(); } else relist();
   paint();
 }
 
@@ -29,23 +47,30 @@ function drawHistogram() {
   const canvas = byId("histogram"), scale = window.devicePixelRatio || 1, w = canvas.clientWidth, h = canvas.clientHeight;
   if (!w) return;
   canvas.width = w * scale; canvas.height = h * scale;
-  const brush = canvas.getContext("2d"), most = DATA.slider_most;
+  const brush = canvas.getContext("2d"), most = DATA.slider_most, t = Number(byId("slider").value);
   // Where there are more numbers than room for bars, a bar stands for several.
   const per = Math.ceil((most + 1) / 300), bars = new Array(Math.ceil((most + 1) / per)).fill(0);
   brush.scale(scale, scale);
   for (let i = 0; i < COUNT; i++) if (UPPER[i] !== NONE && UPPER[i] <= most) bars[Math.floor(UPPER[i] / per)]++;
-  // Bars stand where the slider's thumb stands: the thumb travels the width less its own.
-  const thumb = 16, top = Math.max(...bars, 1), gap = (w - thumb) / Math.max(1, bars.length - 1), wide = Math.max(2, Math.min(16, gap - 2));
-  const t = Number(byId("slider").value);
-  bars.forEach((n, at) => {
-    const bound = at * per;
-    const tall = n ? Math.max(1.5, (h - 4) * Math.sqrt(n / top)) : 0;
+  // Bars stand where the slider's thumb stands; heights are linear, and the tallest says how many it is.
+  const top = Math.max(...bars, 1), gap = (w - THUMB) / Math.max(1, bars.length - 1), wide = Math.max(2, Math.min(16, gap - 2));
+  const head = 16, foot = 14, tall = h - head - foot;
+  brush.font = `10px ${FONT}`; brush.textBaseline = "alphabetic";
+  bars.forEach((n, bar) => {
+    const bound = bar * per, high = n ? Math.max(1.5, (tall * n) / top) : 0, x = THUMB / 2 + bar * gap - wide / 2;
     brush.fillStyle = bound <= t ? ink["at-most"] : ink["unclear-fill"];
     brush.strokeStyle = bound <= t ? ink["at-most"] : ink.unclear;
     brush.lineWidth = 1;
-    const x = thumb / 2 + at * gap - wide / 2;
-    if (tall) { brush.fillRect(x, h - tall, wide, tall); brush.strokeRect(x + 0.5, h - tall + 0.5, Math.max(1, wide - 1), tall - 1); }
+    if (high) { brush.fillRect(x, head + tall - high, wide, high); brush.strokeRect(x + 0.5, head + tall - high + 0.5, Math.max(1, wide - 1), Math.max(0.5, high - 1)); }
   });
+  brush.strokeStyle = ink.soft; brush.beginPath(); brush.moveTo(0, head + tall + 0.5); brush.lineTo(w, head + tall + 0.5); brush.stroke();
+  brush.fillStyle = ink.soft;
+  const best = bars.indexOf(top), x = THUMB / 2 + best * gap;
+  brush.textAlign = x < 40 ? "left" : "center"; brush.fillText(number(top), x < 40 ? 0 : x, head - 4);
+  const every = Math.max(1, Math.ceil((most / Math.max(1, w - THUMB)) * 34));
+  const step = [1, 2, 5, 10, 20, 50, 100].find((one) => one >= every) || every;
+  brush.textAlign = "center";
+  for (let bound = 0; bound <= most; bound += step) brush.fillText(`≤${bound}`, Math.max(8, Math.min(w - 10, THUMB / 2 + (bound / per) * gap)), h - 2);
 }
 
 function buildSlider() {
@@ -58,10 +83,18 @@ function buildSlider() {
   slider.setAttribute("aria-describedby", "slider-count");
   slider.addEventListener("input", () => {
     const t = Number(slider.value);
-    choose(!THRESHOLDS && t === DATA.at_most ? null : t);
+    look(at, !THRESHOLDS && t === DATA.at_most ? null : t);
     refresh();
   });
-  byId("slider-reset").onclick = () => { slider.value = published; choose(null); refresh(); slider.focus(); };
+  byId("slider-reset").textContent = THRESHOLDS ? say("reset_own") : say("reset", { n: published });
+  byId("slider-reset").onclick = () => { slider.value = published; look(at, null); refresh(); slider.focus(); };
+}
+
+function buildMeasures() {
+  const box = byId("measure");
+  byId("measure-box").hidden = MEASURES.length < 2;
+  box.replaceChildren(...MEASURES.map((name, n) => { const option = element("option", name); option.value = n; return option; }));
+  box.onchange = () => { measure = Number(box.value); look(at, chosen); refresh(); };
 }
 
 const hay = DATA.ids.map((id, i) => `${id}\n${DATA.names ? DATA.names[i] || "" : ""}\n${regionOf(i)}`.toLowerCase());
@@ -73,7 +106,7 @@ function buildSearch() {
     let found = 0;
     matched = needle ? new Uint8Array(COUNT) : null;
     if (needle) for (let i = 0; i < COUNT; i++) if (hay[i].includes(needle)) { matched[i] = 1; found++; }
-    byId("search-count").textContent = needle ? `${number(found)} of ${number(COUNT)} places match.` : idle;
+    byId("search-count").textContent = needle ? say("places_match", { n: number(found), all: number(COUNT) }) : idle;
     if (selected >= 0 && matched && !matched[selected]) pick(-1);
     relist(); scroller.scrollTop = 0; paint();
   };
@@ -116,15 +149,17 @@ function buildTabs() {
 
 function sayAge() {
   const days = Math.floor((Date.now() - Date.parse(DATA.known_on)) / 864e5);
-  byId("age").textContent = days < 0 ? "" : days === 0 ? " (today)" : days === 1 ? " (1 day ago)" : ` (${number(days)} days ago)`;
+  byId("age").textContent = days < 0 ? "" : days === 0 ? say("today") : days === 1 ? say("yesterday") : say("days_ago", { n: number(days) });
 }
 
 function start() {
   readColours();
+  look(at, null);
   if (HAS_MAP) { placeAll(); listenToMap(); new ResizeObserver(resize).observe(mapCanvas); }
-  buildTabs(); buildSlider(); buildSearch(); sayAge();
+  buildTabs(); buildClock(); buildMeasures(); buildSlider(); buildSearch(); sayAge();
   scroller.addEventListener("scroll", fillRows, { passive: true });
-  new ResizeObserver(() => { first = -1; fillRows(); drawHistogram(); }).observe(scroller);
+  new ResizeObserver(() => { measureRows(); first = -1; fillRows(); }).observe(scroller);
+  new ResizeObserver(() => { if (DATA.slider) drawHistogram(); drawShares(); }).observe(document.body);
   relist(); refresh();
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     readColours(); stamps.clear(); images.clear(); refresh();

@@ -1,14 +1,14 @@
 // Every place as a row. Only the rows in sight exist, so that 100,000 scroll as lightly as 100.
-const ROW = 45, scroller = document.getElementById("scroller"), body = document.getElementById("rows");
+const ROW = 45, LINE = 20, scroller = document.getElementById("scroller"), body = document.getElementById("rows");
 const MOST_PIXELS = 8e6; // browsers stop drawing beyond some ten million pixels
 const columns = [
-  { key: "name", title: "Place", less: (a, b) => collator.compare(nameOf(a), nameOf(b)) },
-  { key: "answer", title: "Answer", name: "answer", less: (a, b) => state[a] - state[b] || UPPER[a] - UPPER[b] },
-  { key: "upper", title: "Certainly at most", number: true, less: (a, b) => UPPER[a] - UPPER[b] },
+  { key: "name", title: say("place"), less: (a, b) => collator.compare(nameOf(a), nameOf(b)) },
+  { key: "answer", title: say("answer"), name: "answer", less: (a, b) => state[a] - state[b] || UPPER[a] - UPPER[b] },
+  { key: "upper", title: say("bound"), number: true, less: (a, b) => UPPER[a] - UPPER[b] },
 ];
 const collator = new Intl.Collator("en", { numeric: true });
-if (LOWER) columns.push({ key: "lower", title: "Likely at least", number: true, optional: true, less: (a, b) => LOWER[a] - LOWER[b] });
-if (DATA.regions) columns.splice(1, 0, { key: "region", title: "District", optional: true, less: (a, b) => collator.compare(regionOf(a), regionOf(b)) });
+if (LOWER) columns.push({ key: "lower", title: say("lower"), number: true, optional: true, less: (a, b) => LOWER[a] - LOWER[b] });
+if (DATA.regions) columns.splice(1, 0, { key: "region", title: say("district"), optional: true, less: (a, b) => collator.compare(regionOf(a), regionOf(b)) });
 let listed = Int32Array.from({ length: COUNT }, (_, i) => i);
 let sortKey = "name", descending = false, first = -1;
 
@@ -37,10 +37,44 @@ function relist() {
   kept.sort((a, b) => sign * column.less(a, b) || a - b);
   listed = Int32Array.from(kept);
   document.getElementById("table").setAttribute("aria-rowcount", `${listed.length + 1}`);
-  document.getElementById("caption").textContent =
-    `${number(listed.length)} places; the answers are those of the map.`;
+  sayCaption();
   buildHead();
+  measureRows();
   first = -1; fillRows();
+}
+
+function sayCaption() {
+  const n = number(listed.length);
+  byId("caption").textContent = WINDOWS.length > 1 ? say("caption_at", { n, when: WINDOWS[at].label }) : say("caption", { n });
+}
+
+// Names too long for a line make their row taller. Where all rows are alike no list of heights is kept.
+let tops = null;
+function measureRows() {
+  const ruler = document.createElement("canvas").getContext("2d");
+  ruler.font = getComputedStyle(scroller).font;
+  const cells = [...document.getElementById("head").children];
+  const roomOf = (key) => { const n = columns.findIndex((one) => one.key === key); return n < 0 ? 0 : cells[n].clientWidth - 26; };
+  const rooms = [[nameOf, roomOf("name")], [regionOf, roomOf("region")]].filter(([, room]) => room > 20);
+  const lines = (i) => Math.max(1, ...rooms.map(([text, room]) => {
+    const told = text(i);
+    // Letters are about half as wide as they are tall: only what might be too long is measured.
+    return told.length * 7 < room ? 1 : Math.ceil((ruler.measureText(told).width * 1.1) / room);
+  }));
+  let tall = false;
+  const heights = Float64Array.from(listed, (i) => { const n = lines(i); tall = tall || n > 1; return n > 1 ? ROW + (n - 1) * LINE : ROW; });
+  tops = null;
+  if (!tall) return;
+  tops = new Float64Array(listed.length + 1);
+  heights.forEach((high, n) => { tops[n + 1] = tops[n] + high; });
+}
+
+const topOf = (n) => (tops ? tops[n] : n * ROW);
+function rowAt(pixel) {
+  if (!tops) return Math.floor(pixel / ROW);
+  let low = 0, high = tops.length - 1;
+  while (low < high) { const middle = (low + high + 1) >> 1; if (tops[middle] <= pixel) low = middle; else high = middle - 1; }
+  return low;
 }
 
 function spacer(id, pixels) {
@@ -66,7 +100,7 @@ function cellsOf(i) {
       const [short, rest] = words(i).split(/(?= known infected)/);
       cell.append(mark, short, element("span", rest, "column-optional")); cell.title = explain(i);
     } else if (column.key === "region") cell.textContent = regionOf(i);
-    else if (column.key === "upper") cell.textContent = UPPER[i] === NONE ? "no bound" : number(UPPER[i]);
+    else if (column.key === "upper") cell.textContent = UPPER[i] === NONE ? say("no_bound") : number(UPPER[i]);
     else cell.textContent = number(LOWER[i]);
     return cell;
   });
@@ -80,20 +114,21 @@ function markImage(kind) {
 
 function fillRows() {
   if (document.getElementById("table-view").hidden) return;
-  const total = listed.length, pixels = Math.min(total * ROW, MOST_PIXELS), squeeze = pixels / Math.max(1, total * ROW);
+  const total = listed.length, pixels = Math.min(topOf(total), MOST_PIXELS), squeeze = pixels / Math.max(1, topOf(total));
   const sight = Math.ceil(scroller.clientHeight / ROW) + 16;
-  const start = Math.max(0, Math.min(total - sight, Math.floor(scroller.scrollTop / ROW / squeeze) - 6));
+  const start = Math.max(0, Math.min(total - sight, rowAt(scroller.scrollTop / squeeze) - 6));
   if (start === first) return;
   first = start;
   const end = Math.min(total, start + sight), rows = [];
   for (let n = start; n < end; n++) {
     const row = document.createElement("tr");
     row.setAttribute("aria-rowindex", `${n + 2}`);
+    row.style.height = `${topOf(n + 1) - topOf(n)}px`;
     row.append(...cellsOf(listed[n]));
     rows.push(row);
   }
-  const before = Math.round(start * ROW * squeeze);
+  const before = Math.round(topOf(start) * squeeze);
   spacer("before", before);
   body.replaceChildren(...rows);
-  spacer("after", Math.max(0, pixels - before - (end - start) * ROW));
+  spacer("after", Math.max(0, pixels - before - (topOf(end) - topOf(start))));
 }
