@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import tempfile
 import warnings
-from collections.abc import Iterator
 from datetime import date, timedelta
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -22,13 +19,12 @@ from tests.visits.making import (
     check_visits,
     count_visits,
     duck,
+    everywhere,
     people,
     places,
     sightings,
     stays,
     table,
-    write_csv,
-    write_parquet,
 )
 from tests.visits.plain import Stay
 
@@ -36,16 +32,6 @@ from safeside.errors import BadFile, BadQuestion
 from safeside.visits import Expected, VisitFormat, Window
 
 TOKYO = VisitFormat(timezone="Asia/Tokyo")
-
-
-def everywhere(frame: pl.DataFrame, *, files: bool = True) -> Iterator[tuple[str, Any]]:
-    """The same rows in every dataframe, and as files."""
-    for name, make in ENGINES.items():
-        yield name, make(frame)
-    if files:
-        with tempfile.TemporaryDirectory() as directory:
-            yield "csv", write_csv(frame, Path(directory) / "visits.csv")
-            yield "parquet", write_parquet(frame, Path(directory) / "visits.parquet")
 
 
 @given(stays, st.sampled_from(["UTC", "Asia/Tokyo", "America/New_York"]))

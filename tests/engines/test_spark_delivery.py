@@ -45,7 +45,7 @@ def test_sorted_batches_become_one_sorted_answer(parts: list[set[int]], doubtful
         seen |= part
     if doubtful:
         batches.append(batch(None))
-    answer = delivery.join_batches(EMPTY, batches, "place", len(seen) + doubtful)
+    answer = delivery.join_batches(EMPTY, batches, ["place"], len(seen) + doubtful)
     assert answer["place"].to_list() == ([None] if doubtful else []) + sorted(seen)
 
 
@@ -66,7 +66,7 @@ def test_sorted_batches_become_one_sorted_answer(parts: list[set[int]], doubtful
 )
 def test_anything_else_is_refused(arrived: list[pl.DataFrame], rows: int) -> None:
     with pytest.raises(BadFile, match=INCOMPLETE):
-        delivery.join_batches(EMPTY, arrived, "place", rows)
+        delivery.join_batches(EMPTY, arrived, ["place"], rows)
 
 
 def test_an_engine_that_delivers_a_place_twice_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,10 +111,10 @@ def test_counts_come_in_sorted_batches(
     arrived: list[list[Any]] = []
     real = delivery.join_batches
 
-    def watched(empty: pl.DataFrame, batches: Any, key: str | None, rows: int) -> pl.DataFrame:
+    def watched(empty: pl.DataFrame, batches: Any, key: list[str] | None, rows: int) -> pl.DataFrame:
         came = list(batches)
         arrived.extend(each["place"].to_list() for each in came)
-        assert key == "place"
+        assert key == ["place"]
         return real(empty, came, key, rows)
 
     monkeypatch.setattr(delivery, "join_batches", watched)
@@ -156,7 +156,7 @@ def test_spark_is_asked_in_few_calls_and_left_as_it_was(
 def test_nobody_is_an_answer_too(cluster: Cluster, visits: DataFrame, adaptive: str) -> None:
     with _setting(cluster, spark__sql__adaptive__enabled=adaptive):
         for none in (visits.filter("person < 0"), visits.filter("end < start"), visits.limit(0)):
-            answer = delivery.fetch_from_spark(none.groupBy("place").count(), "place")
+            answer = delivery.fetch_from_spark(none.groupBy("place").count(), ["place"])
             assert (answer.columns, answer.height) == (["place", "count"], 0)
         assert delivery.fetch_from_spark(visits, None).height == len(ROWS)
 

@@ -47,7 +47,7 @@ SAID: Said = {
         "Look at the dataframe with its own engine; columns of the same kind must have the same type.",
     ),
     "an answer that is not whole": (
-        lambda _: join_batches(table(ROWS).clear(), [table(ROWS)], "place", 2),
+        lambda _: join_batches(table(ROWS).clear(), [table(ROWS)], ["place"], 2),
         BadFile,
         "What was delivered is not what was counted: rows are missing, twice or out of order.",
         "Count again once nothing writes to the data; if it happens again, report it.",

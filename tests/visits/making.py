@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,6 +19,7 @@ from safeside.visits import Counts, Expected, Places, Report, VisitFormat, Windo
 from safeside.visits.count.packing import USUAL, Tuning
 from safeside.visits.count.scan import Tally, run
 from safeside.visits.read.source import open_paths, open_visits
+from safeside.visits.times.every import Windows
 
 PLACES = ("bar", "café", "gym", "museum", "school")
 DAY = Window.parse("2024-03-03", "Asia/Tokyo")
@@ -78,6 +80,16 @@ def duck(frame: pl.DataFrame) -> Any:
     return connection.sql("select * from visits")
 
 
+def everywhere(frame: pl.DataFrame, *, files: bool = True) -> Iterator[tuple[str, Any]]:
+    """The same rows in every dataframe, and as files."""
+    for name, make in ENGINES.items():
+        yield name, make(frame)
+    if files:
+        with tempfile.TemporaryDirectory() as directory:
+            yield "csv", write_csv(frame, Path(directory) / "visits.csv")
+            yield "parquet", write_parquet(frame, Path(directory) / "visits.parquet")
+
+
 ENGINES: dict[str, Callable[[pl.DataFrame], Any]] = {
     "polars": lambda frame: frame,
     "polars lazy": lambda frame: frame.lazy(),
@@ -110,19 +122,26 @@ def at(text: str) -> datetime:
 
 
 def scanned(
-    visits: Any, listed: Places, window: Window, tuning: Tuning = USUAL, *, per_person: bool = True
+    visits: Any,
+    listed: Places,
+    window: Window | Sequence[Window],
+    tuning: Tuning = USUAL,
+    *,
+    per_person: bool = True,
 ) -> Tally:
     """What the scan of a count brings back, before anything stops on it."""
     opened = open_paths(visits, VisitFormat(), key=None, progress=quiet)
     source = open_visits(visits, opened, VisitFormat())
-    return run(source, listed, window, per_person=per_person, progress=quiet, tuning=tuning)
+    return run(source, listed, Windows.of(window), per_person=per_person, progress=quiet, tuning=tuning)
 
 
 EVER = "1900-01-02T00:00Z/2199-12-30T00:00Z"
 """What a few rows cover that are all there are."""
 
 
-def count_visits(visits: Any, places: Places, window: Window, *more: Any, **also: Any) -> Counts:
+def count_visits(
+    visits: Any, places: Places, window: Window | Sequence[Window], *more: Any, **also: Any
+) -> Counts:
     """Count visits that are declared to cover every window, unless the test declares what they cover."""
     return real.count_visits(visits, places, window, *more, **covering(also))
 

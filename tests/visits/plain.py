@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
@@ -38,6 +38,11 @@ def touches(start: list[datetime], end: list[datetime], window: Window) -> bool:
     """Whether a stay from start up to end may touch the window."""
     begun = min(start) <= window.end if window.instant else min(start) < window.end
     return begun and (max(end) > window.start or max(start) >= window.start)
+
+
+def in_each(windows: Iterable[Window], count: Callable[[Window], list[int]]) -> list[int]:
+    """Each window counted by itself, one after the other: what all of them in one pass must agree with."""
+    return [people for window in windows for people in count(window)]
 
 
 def count(stays: Iterable[Stay], places: Sequence[str], window: Window, zone: str | None = None) -> list[int]:

@@ -146,14 +146,14 @@ def _scan(source: Source, counted: Measures, progress: Progress) -> _Tally:
     pairs = distinct_rows(frame.select("person", "place"))
     sums = [nw.col(f"{_FLAG}{i}").sum() for i in range(len(counted.all))]
     by_group = frame.group_by("place").agg(nw.len().alias("rows"), *sums)
-    each = count_by(pairs, "person", "groups").select(nw.col("groups").max())
+    each = count_by(pairs, ["person"], "groups").select(nw.col("groups").max())
     queries = [
         by_group,
-        count_by(pairs, "place", "people"),
+        count_by(pairs, ["place"], "people"),
         each,
         source.frame.select(*flags(source, checks), parsed_rows()),
     ]
-    found, people, most, seen = collect(queries, progress, "Counting people", key="place")
+    found, people, most, seen = collect(queries, progress, "Counting people", key=["place"])
     require_all_rows(source, int(seen["rows"].item() or 0))
     return _Tally(
         by_group=found,

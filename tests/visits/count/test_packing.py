@@ -14,7 +14,7 @@ from tests.visits.making import DAY, NOON, count_visits, scanned
 
 from safeside.errors import BadFile
 from safeside.visits import Expected, Window, read_places
-from safeside.visits.count.packing import PEEKED, Tuning, count_keys
+from safeside.visits.count.packing import PEEKED, Layout, Tuning, count_keys
 from safeside.visits.count.scan import is_wide
 from safeside.visits.read.files import Opened
 
@@ -28,10 +28,33 @@ def test_keys_give_people_per_place_and_the_most_places(rows: list[tuple[int, in
     keys = pl.Series([person << 3 | place for person, place in rows], dtype=pl.Int64)
     for block, some, parts in ((1, 1000, 8), (3, 4, 3), (1 << 18, 1000, 1)):
         tuning = Tuning(batch=block, sample=some)
-        counts, most = count_keys(keys, 3, per_person=True, parts=parts, tuning=tuning)
+        counts, most = count_keys(keys, Layout(place=3), per_person=True, parts=parts, tuning=tuning)
         truth = Counter(place for _, place in set(rows))
-        assert counts.tolist() == [truth[place] for place in range(8)]
+        assert counts.tolist() == [[truth[place]] for place in range(8)]
         each = Counter(person for person, _ in set(rows))
+        assert most == max(each.values(), default=0)
+
+
+spans = st.tuples(st.integers(0, 4), st.integers(0, 4)).map(lambda ends: (min(ends), max(ends)))
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3), spans), max_size=60))
+def test_keys_with_spans_give_people_per_place_and_window(
+    rows: list[tuple[int, int, tuple[int, int]]],
+) -> None:
+    """Overlapping, adjoining and separate spans of one person at one place, cut into batches anywhere."""
+    layout = Layout(place=2, windows=5)
+    numbers = [((person << 2 | place) << 3 | first) << 3 | last for person, place, (first, last) in rows]
+    there = {
+        (person, place, window) for person, place, (first, last) in rows for window in range(first, last + 1)
+    }
+    truth = Counter((place, window) for _, place, window in there)
+    each = Counter(person for person, _, _ in there)
+    for block, some, parts in ((1, 1000, 8), (3, 4, 3), (1 << 18, 1000, 1)):
+        tuning = Tuning(batch=block, sample=some)
+        keys = pl.Series(numbers, dtype=pl.Int64)
+        counts, most = count_keys(keys, layout, per_person=True, parts=parts, tuning=tuning)
+        assert counts.tolist() == [[truth[place, window] for window in range(5)] for place in range(4)]
         assert most == max(each.values(), default=0)
 
 

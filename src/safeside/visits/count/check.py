@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,6 +47,7 @@ from safeside.visits.read.source import (
     reading,
     row_not_found_again,
 )
+from safeside.visits.times.every import Windows
 from safeside.visits.times.window import When, Window
 
 
@@ -89,7 +91,7 @@ class Report:
 def check_visits(
     visits: Any,
     places: Places,
-    window: When | None = None,
+    window: When | Sequence[Window] | None = None,
     fmt: VisitFormat | None = None,
     *,
     exclude_unknown_places: bool = False,
@@ -117,7 +119,7 @@ def check_visits(
     """
     declared = fmt if fmt is not None else VisitFormat()
     known = expected if expected is not None else Expected()
-    window = None if window is None else Window.parse(window, declared.timezone)
+    windows = None if window is None else Windows.of(window, declared.timezone)
     require_free_ground(places, declared)
     opened = open_paths(visits, declared, key=None, progress=progress)
     if opened is not None and opened.illegible:
@@ -127,18 +129,18 @@ def check_visits(
         findings = settle_by_rows(source, known)
         rows: int | None
         people: int | None
-        if window is None:
-            found, left_out, rows, people = _survey(source, places, window, exclude_unknown_places, progress)
+        if windows is None:
+            found, left_out, rows, people = _survey(source, places, windows, exclude_unknown_places, progress)
             if opened is None and not rows and known.rows != 0:
                 found.append(no_rows())
         else:
-            found, left_out = _ask(source, places, window, exclude_unknown_places, known, progress)
+            found, left_out = _ask(source, places, windows, exclude_unknown_places, known, progress)
             rows, people = whole_input(source, known, progress)
             if not any(finding.stops for finding in found):
-                found += coverage(source, window, known, progress)
+                found += coverage(source, windows.whole, known, progress)
         findings += [*found, *unmet_expectations(source, known, rows, people)]
         if left_out is not None:
-            findings.append(left_out.finding(source.roles.columns["place"], whole_input=window is None))
+            findings.append(left_out.finding(source.roles.columns["place"], whole_input=windows is None))
     return Report(
         findings=tuple(findings),
         files=0 if opened is None else len(opened.paths),
@@ -151,22 +153,22 @@ def check_visits(
 
 
 def _survey(
-    source: Source, places: Places, window: Window | None, exclude_unknown: bool, progress: Progress
+    source: Source, places: Places, windows: Windows | None, exclude_unknown: bool, progress: Progress
 ) -> tuple[list[Finding], LeftOut | None, int, int]:
     """One pass over all rows: every check, the visited places, and the numbers of rows and people.
 
     What is left out is counted here only without a window.
     """
-    checks = row_checks(source, places, window, closely=True)
+    checks = row_checks(source, places, windows, closely=True)
     totals = [parsed_rows(), count_people(source.types["person"]).alias("people")]
     queries = [source.frame.select(*flags(source, checks), *totals)]
     if source.roles.where is PlaceForm.PLACES:
         queries.append(source.frame.select("place").unique())
-    if exclude_unknown and window is None and source.roles.where is PlaceForm.PLACES:
+    if exclude_unknown and windows is None and source.roles.where is PlaceForm.PLACES:
         queries.append(unlisted_query(source.frame, places))
     seen, *visited = collect(queries, progress, "Checking every row")
     require_all_rows(source, int(seen["rows"].item()))
-    findings = find_faults(source, places, window, progress, asked=seen)
+    findings = find_faults(source, places, windows, progress, asked=seen)
     left_out: LeftOut | None = None
     if visited:
         named = visited[0].drop_nulls().with_columns(pl.lit(0).alias("people"))
@@ -189,27 +191,27 @@ def _survey(
 def _ask(
     source: Source,
     places: Places,
-    window: Window,
+    windows: Windows,
     exclude_unknown: bool,
     known: Expected,
     progress: Progress,
 ) -> tuple[list[Finding], LeftOut | None]:
-    """What would stop the count of one window, by the scan that the count makes.
+    """What would stop the count of these windows, by the scan that the count makes.
 
     The most places of one person over an interval is not computed: a limit chosen by it would be published.
     """
-    require_answerable(source, places, window)
-    limit = limit_of(None, window, places)
+    require_answerable(source, places, windows.whole)
+    limit = limit_of(None, windows, places)
     tally = run(
         source,
         places,
-        window,
+        windows,
         per_person=limit is not None,
         unlisted=exclude_unknown,
         progress=progress,
     )
     if tally.doubtful or tally.odd_ids:
-        found, _, _, _ = _survey(source, places, window, exclude_unknown, progress)
+        found, _, _, _ = _survey(source, places, windows, exclude_unknown, progress)
         if any(finding.stops for finding in found):
             return found, None
         if tally.doubtful:
@@ -223,10 +225,10 @@ def _ask(
         findings += lookalike_findings(source, left_out.resembling)
     most = tally.most_places
     if tally.unknown and limit is not None and most is not None and most > limit:
-        most = most_listed_places(source, places, window, progress)
-    findings += too_many(most, limit, source, window)
+        most = most_listed_places(source, places, windows, progress)
+    findings += too_many(most, limit, source, windows)
     if tally.nobody:
-        findings += why_nobody(source, places, window, known, progress)
+        findings += why_nobody(source, places, windows, known, progress)
         reason = "no visit touches the window"
         do = "Check the window and its time zone; if nobody was anywhere, all counts are zero."
         findings.append(Finding(doubt=Doubt.NOBODY, reason=reason, do=do, stops=False))

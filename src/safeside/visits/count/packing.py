@@ -1,9 +1,14 @@
-"""Distinct pairs of person and place, packed into 63-bit keys and counted by sorting.
+"""Distinct people for each place and window, packed into 63-bit keys and counted by sorting.
 
-That takes a third of the time and half the memory of an engine's hash table, and the places of one person are
-adjacent. Numbers written as text (p000123, 0042) are packed as numbers if all are written in one way. Other
-text is hashed, and where rows share a hash their text is compared. If two people share one, or a value does
-not fit or is doubtful, the scan falls back to the engine's distinct: no count depends on a hash.
+That takes a third of the time and half the memory of an engine's hash table. A key is made of the person, the
+place, and the first and the last window of the visit: a visit that touches many windows is one key, and those
+of one person to one place are adjacent, in the order of time. Of each, only windows beyond the last one so
+far are new; they are noted as one step up and one step down, and the sums of the steps are the counts. With
+one window that is the number of distinct pairs.
+
+Numbers written as text (p000123, 0042) are packed as numbers if all are written in one way. Other text is
+hashed, and where rows share a hash their text is compared. If two people share one, or a value does not fit
+or is doubtful, the scan falls back to the engine's distinct: no count depends on a hash.
 """
 
 from __future__ import annotations
@@ -18,6 +23,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from safeside.visits.count.spans import SPAN
 from safeside.visits.count.unlisted import Unlisted
 from safeside.visits.places.places import Places
 from safeside.visits.read.dataframes import Frame
@@ -27,6 +33,8 @@ from safeside.visits.read.source import Source
 _BITS: Final = 63
 _MOST_PLACE_BITS: Final = 20
 """Larger place numbers are not packed: there is a counter for every number below."""
+_MOST_CELL_BITS: Final = 26
+"""The same of places and windows together."""
 _PARTS: Final = 8
 PEEKED: Final = 1000
 """Identifiers looked at before a scan, to see whether they can be packed."""
@@ -97,14 +105,53 @@ def number_text(texts: pl.Series) -> tuple[NumberText, NDArray[np.int64]] | None
 
 
 @dataclass(frozen=True, kw_only=True)
+class Layout:
+    """The bits of a key, from the high ones down: person, place, first window, last window."""
+
+    place: int
+    """Bits of the number of a place."""
+    windows: int = 1
+
+    @property
+    def window(self) -> int:
+        """Bits of the number of a window."""
+        return (self.windows - 1).bit_length()
+
+    @property
+    def span(self) -> int:
+        """Bits below person and place."""
+        return 2 * self.window
+
+    @property
+    def rest(self) -> int:
+        """Bits below the person."""
+        return self.place + self.span
+
+    @property
+    def person(self) -> int:
+        """Bits of the number of a person."""
+        return _BITS - self.rest
+
+    def key(self) -> pl.Expr:
+        """The key of a row; null where a number does not fit."""
+        number, place = pl.col("number"), pl.col("place")
+        fits = (number >= 0) & (number < 1 << self.person) & (place >= 0) & (place < 1 << self.place)
+        key = number * (1 << self.place) + place
+        for name in SPAN if self.windows > 1 else ():
+            fits = fits & (pl.col(name) >= 0) & (pl.col(name) < self.windows)
+            key = key * (1 << self.window) + pl.col(name)
+        return pl.when(fits).then(key).alias("key")
+
+
+@dataclass(frozen=True, kw_only=True)
 class Packing:
-    """How a person and a place are packed into one number: the place in the low bits."""
+    """How a person, a place and a span of windows are packed into one number, from the high bits down."""
 
     keys: pl.LazyFrame
     """Column `key`; null where person or place is null or does not fit. With `person` where that is hashed.
     """
     hashed: bool
-    bits: int
+    layout: Layout
     place_text: NumberText
     listed: NDArray[np.int64]
     """The numbers of the listed places."""
@@ -113,21 +160,22 @@ class Packing:
     def count(
         self, keys: pl.Series, *, per_person: bool, sparing: bool
     ) -> tuple[NDArray[np.int64], list[str], int]:
-        """People at each listed place, visited places that are not listed, and the most places of one person
-        where asked. `sparing` takes less memory and more time.
+        """People at each listed place in each window, visited places that are not listed, and the most places
+        of one person where asked. `sparing` takes less memory and more time.
         """
         parts = _PARTS if sparing else 1
-        counts, most = count_keys(keys, self.bits, per_person=per_person, parts=parts, tuning=self.tuning)
-        values = counts[self.listed]
+        counts, most = count_keys(keys, self.layout, per_person=per_person, parts=parts, tuning=self.tuning)
+        values = np.ascontiguousarray(counts[self.listed].T).ravel()
         counts[self.listed] = 0
-        return values, [self.place_text.text(number) for number in np.flatnonzero(counts).tolist()], most
+        unknown = np.flatnonzero(counts.any(axis=1)).tolist()
+        return values, [self.place_text.text(number) for number in unknown], most
 
     def hashes_are_distinct(self, keys: pl.Series, people: pl.Series, *, everywhere: bool) -> bool:
         """Whether no two people share a hash at one place or, if `everywhere`, at any.
 
         Only the text of rows that share a key (or hash) is compared.
         """
-        shared = keys // (1 << self.bits) if everywhere else keys
+        shared = keys // (1 << (self.layout.rest if everywhere else self.layout.span))
         ordered = shared.sort().to_numpy()
         again = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
         alike = pl.DataFrame({"shared": shared, "person": people}).lazy()
@@ -136,13 +184,14 @@ class Packing:
 
     def unlisted(self, keys: pl.Series) -> Unlisted:
         """Rows and people at places that are not listed."""
-        others = np.ones(1 << self.bits, dtype=np.bool_)
+        layout = self.layout
+        others = np.ones(1 << layout.place, dtype=np.bool_)
         others[self.listed] = False
         whole = keys.to_numpy()
         rows, people = 0, list[NDArray[np.int64]]()
         for begin in range(0, len(whole), self.tuning.batch):
             block = whole[begin : begin + self.tuning.batch]
-            there = block[others[block & ((1 << self.bits) - 1)]] >> self.bits
+            there = block[others[block >> layout.span & (1 << layout.place) - 1]] >> layout.rest
             rows += len(there)
             people.append(np.unique(there))
         return Unlisted(
@@ -150,8 +199,10 @@ class Packing:
         )
 
 
-def pack(source: Source, pairs: Frame, places: Places, tuning: Tuning) -> Packing | None:
-    """How to pack pairs of `person` and `place`; None where they cannot be packed."""
+def pack(source: Source, pairs: Frame, places: Places, tuning: Tuning, windows: int = 1) -> Packing | None:
+    """How to pack pairs of `person` and `place`, with SPAN where there are several windows; None where they
+    cannot be packed.
+    """
     native = pairs.to_native()
     if not tuning.pack or not isinstance(native, pl.LazyFrame):
         return None
@@ -161,24 +212,25 @@ def pack(source: Source, pairs: Frame, places: Places, tuning: Tuning) -> Packin
         return None
     place_text, listed = targets
     bits = int(listed.max()).bit_length() + 1  # one more for places that are not listed
-    if bits > _MOST_PLACE_BITS:
+    layout = Layout(place=bits, windows=windows)
+    if bits > _MOST_PLACE_BITS or bits + layout.window > _MOST_CELL_BITS:
         return None
     first = native if source.engine != "polars" else source.frame.to_native()
     look = types["person"] == nw.String or (source.rows or 0) > tuning.peek_above
-    who = _person(types["person"], first if look else None, 1 << (_BITS - bits))
+    who = _person(types["person"], first if look else None, 1 << layout.person)
     where = _number("place", types["place"], place_text)
     # Sightings have many rows for one pair: there the engine's distinct, while reading, is better.
     hashed = who is None and types["person"] == nw.String and source.roles.when is TimeForm.STAYS
     if hashed:
-        who = _hash(min(_BITS - bits, tuning.hash_bits))
+        who = _hash(min(layout.person, tuning.hash_bits))
     if who is None or where is None:
         return None
-    number, place = pl.col("number"), pl.col("place")
-    fits = (number >= 0) & (number < 1 << (_BITS - bits)) & (place >= 0) & (place < 1 << bits)
-    key = pl.when(fits).then(number * (1 << bits) + place).alias("key")
     names = ["person"] if hashed else []
-    keys = native.select(who.alias("number"), where, *names).select(key, *names)
-    return Packing(keys=keys, hashed=hashed, bits=bits, place_text=place_text, listed=listed, tuning=tuning)
+    span = SPAN if windows > 1 else ()
+    keys = native.select(who.alias("number"), where, *span, *names).select(layout.key(), *names)
+    return Packing(
+        keys=keys, hashed=hashed, layout=layout, place_text=place_text, listed=listed, tuning=tuning
+    )
 
 
 def _person(dtype: nw.dtypes.DType, rows: pl.LazyFrame | None, end: int) -> pl.Expr | None:
@@ -213,17 +265,19 @@ def _number(name: str, dtype: nw.dtypes.DType, text_format: NumberText | None) -
 
 
 def count_keys(
-    keys: pl.Series, bits: int, *, per_person: bool, parts: int, tuning: Tuning = USUAL
+    keys: pl.Series, layout: Layout, *, per_person: bool, parts: int, tuning: Tuning = USUAL
 ) -> tuple[NDArray[np.int64], int]:
-    """People for each place number, and the most places of one person where asked.
+    """People for each place number (rows) in each window (columns), and the most places of one person where
+    asked, each once for every window.
 
     In several parts the sorted copy of the keys is smaller.
     """
-    counts, most = np.zeros(1 << bits, dtype=np.int64), 0
-    for low, high in pairwise([None, *_cuts(keys, bits, parts, tuning.sample), None]):
+    steps, most = np.zeros((1 << layout.place + layout.window) + 1, dtype=np.int64), 0
+    for low, high in pairwise([None, *_cuts(keys, layout.rest, parts, tuning.sample), None]):
         part = _between(keys, low, high)
-        most = max(most, _count_part(part, bits, counts, per_person=per_person, batch=tuning.batch))
-    return counts, most
+        most = max(most, _count_part(part, layout, steps, per_person=per_person, batch=tuning.batch))
+    counts = np.cumsum(steps, out=steps)[:-1].reshape(1 << layout.place, -1)
+    return counts[:, : layout.windows], most
 
 
 def _cuts(keys: pl.Series, bits: int, parts: int, sample: int) -> list[int]:
@@ -240,31 +294,49 @@ def _between(keys: pl.Series, low: int | None, high: int | None) -> pl.Series:
 
 
 def _count_part(
-    part: pl.Series, bits: int, counts: NDArray[np.int64], *, per_person: bool, batch: int
+    part: pl.Series, layout: Layout, steps: NDArray[np.int64], *, per_person: bool, batch: int
 ) -> int:
-    """Add the people of a part to the counts, batch by batch; the most places of one of them, where asked."""
+    """Add the steps of a part, batch by batch; the most places of one person in it, where asked."""
     ordered = part.sort().to_numpy()
     del part
-    last, most, run = -1, 0, 0
+    cell = (1 << layout.place + layout.window) - 1
+    reached, most, run, last = -1, 0, 0, -1
     for begin in range(0, len(ordered), batch):
-        block = ordered[begin : begin + batch]
-        fresh = np.empty(len(block), dtype=np.bool_)
-        fresh[0] = block[0] != last
-        np.not_equal(block[1:], block[:-1], out=fresh[1:])
-        distinct = block[fresh]
-        np.add.at(counts, distinct & ((1 << bits) - 1), 1)
-        if per_person:
-            longest, run = _runs(distinct >> bits, last >> bits, run)
+        starts, ends, reached = _fresh(ordered[begin : begin + batch], layout.window, reached)
+        np.add.at(steps, starts & cell, 1)
+        np.subtract.at(steps, (ends & cell) + 1, 1)
+        if per_person and len(starts):
+            people = starts >> layout.place + layout.window
+            longest, run = _runs(people, ends - starts + 1, last, run)
+            last = int(people[-1])
             most = max(most, longest)
-        last = int(block[-1])
     return most
 
 
-def _runs(people: NDArray[np.int64], before: int, run: int) -> tuple[int, int]:
-    """The longest run of one person, and the length of the last run, continued from `before` and `run`."""
+def _fresh(
+    block: NDArray[np.int64], bits: int, reached: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
+    """Where the windows begin and end that sorted keys add to those before, and how far all of them reach.
+
+    A person at a place in a window is one number here, and the windows of a pair are consecutive. Pairs
+    ascend: what is reached by a lower pair lies below every window of this one.
+    """
+    starts = block >> bits
+    ends = block >> 2 * bits << bits | block & (1 << bits) - 1 if bits else block
+    before = np.empty_like(ends)
+    before[0] = reached
+    np.maximum.accumulate(ends[:-1], out=before[1:])
+    np.maximum(before, reached, out=before)
+    np.maximum(starts, before + 1, out=starts)
+    fresh = starts <= ends
+    return starts[fresh], ends[fresh], max(int(before[-1]), int(ends[-1]))
+
+
+def _runs(people: NDArray[np.int64], sizes: NDArray[np.int64], before: int, run: int) -> tuple[int, int]:
+    """The largest sum of one person's sizes, and the last person's, continued from `before` and `run`."""
     if not len(people):
         return run, run
     starts = np.flatnonzero(people[1:] != people[:-1]) + 1
-    lengths = np.diff(starts, prepend=0, append=len(people))
-    lengths[0] += run if people[0] == before else 0
-    return int(lengths.max()), int(lengths[-1])
+    sums = np.add.reduceat(sizes, np.append([0], starts))
+    sums[0] += run if people[0] == before else 0
+    return int(sums.max()), int(sums[-1])

@@ -6,7 +6,7 @@ that nobody visited counts zero, a visited place that is not listed stops the wo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -51,6 +51,7 @@ from safeside.visits.read.source import (
     row_not_found_again,
     whole_days,
 )
+from safeside.visits.times.every import Windows
 from safeside.visits.times.window import When, Window
 
 
@@ -58,6 +59,8 @@ from safeside.visits.times.window import When, Window
 class Counts:
     """Exact numbers of distinct people, for the curator only: nothing of this is published as it is.
 
+    `values` has a number for each place in each window: all places in the first window, in the order of the
+    list, then all in the second, and so on.
     `rows` and `people` are what the whole input holds, None where nobody asked an engine to count them.
     `reading` says what counts as a visit, `exclusions` what was left out: both belong to every answer made
     from these counts.
@@ -74,7 +77,7 @@ class Counts:
     """
 
     places: Places
-    window: Window
+    windows: tuple[Window, ...]
     values: NDArray[np.int64]
     rows: int | None
     people: int | None
@@ -88,11 +91,16 @@ class Counts:
     left_out: LeftOut | None = None
     """What was left out because its place is not listed; None where nothing was."""
 
+    @property
+    def window(self) -> Window:
+        """All the time asked about: the window, or from the beginning of the first to the end of the last."""
+        return Windows(each=self.windows).whole
+
 
 def count_visits(
     visits: Any,
     places: Places,
-    window: When,
+    window: When | Sequence[Window],
     fmt: VisitFormat | None = None,
     *,
     max_places_per_person: int | None = None,
@@ -107,12 +115,14 @@ def count_visits(
 ) -> Counts:
     """Count the distinct people at each listed place, or stop and say why that cannot be done for certain.
 
-    `visits` is a path, a glob, a list of paths, or a dataframe of any engine. `max_places_per_person` is the
-    declared K; at an instant it is 1 unless declared otherwise, and it is checked. Whatever is left out by
-    `exclude_unknown_places` is shown to `confirm`, which says whether to go on where it is more than the
-    owner expects. With a `key`, `on_files` is given the fingerprints of files that can be counted; with a
-    folder to `remember` in as well, row groups that hold nothing of the window are read once, and not again
-    while the bytes of their file are the same (`row_groups.py`).
+    `visits` is a path, a glob, a list of paths, or a dataframe of any engine. `window` may be several
+    intervals of which each begins where the one before ends: a visit counts in every one that it touches.
+    `max_places_per_person` is the declared K, for which each place counts once in every window; at an instant
+    it is 1 unless declared otherwise, and it is checked. Whatever is left out by `exclude_unknown_places` is
+    shown to `confirm`, which says whether to go on where it is more than the owner expects. With a `key`,
+    `on_files` is given the fingerprints of files that can be counted; with a folder to `remember` in as well,
+    row groups that hold nothing of the window are read once, and not again while the bytes of their file are
+    the same (`row_groups.py`).
     `until` is the moment up to which a window is asked about that was not over.
 
     Example
@@ -132,33 +142,33 @@ def count_visits(
     """
     declared = fmt if fmt is not None else VisitFormat()
     known = expected if expected is not None else Expected()
-    window = Window.parse(window, declared.timezone)
-    limit = limit_of(max_places_per_person, window, places)
+    windows = Windows.of(window, declared.timezone)
+    limit = limit_of(max_places_per_person, windows, places)
     require_free_ground(places, declared)
     opened = open_paths(visits, declared, key=key, progress=progress)
     with reading(opened):
         source = open_visits(visits, opened, declared)
-        require_answerable(source, places, window)
+        require_answerable(source, places, windows.whole)
         findings = settle_by_rows(source, known)
         stop_on(findings)
         asked = source
         if remember is not None and key is not None:
-            asked = skip_row_groups(source, window, key, remember, progress)
+            asked = skip_row_groups(source, windows.whole, key, remember, progress)
         tally = run(
             asked,
             places,
-            window,
+            windows,
             per_person=limit is not None,
             unlisted=exclude_unknown_places,
             progress=progress,
         )
         if tally.doubtful:
-            stop_on(find_faults(source, places, window, progress))
+            stop_on(find_faults(source, places, windows, progress))
             raise row_not_found_again()
         if tally.odd_ids:
-            stop_on(find_faults(source, places, window, progress))
+            stop_on(find_faults(source, places, windows, progress))
         if tally.nobody:
-            stop_on(why_nobody(source, places, window, known, progress))
+            stop_on(why_nobody(source, places, windows, known, progress))
         values, unknown = tally.values, tally.unknown
         if unknown and not exclude_unknown_places:
             stop_on([unknown_places(source, places, unknown, progress)])
@@ -174,16 +184,16 @@ def count_visits(
             stop_on([] if confirmed else [left_out.finding(source.roles.columns["place"])])
         most = tally.most_places
         if limit is not None and most is not None and most > limit and unknown:
-            most = most_listed_places(source, places, window, progress)
+            most = most_listed_places(source, places, windows, progress)
         rows, people = whole_input(source, known, progress)
         stop_on(unmet_expectations(source, known, rows, people))
-        stop_on(coverage(source, window, known, progress, until=until))
+        stop_on(coverage(source, windows.whole, known, progress, until=until))
         if opened is not None and on_files is not None:
             on_files(opened.fingerprints)
-        stop_on(too_many(most, limit, source, window), LimitBroken)
+        stop_on(too_many(most, limit, source, windows), LimitBroken)
     return Counts(
         places=places,
-        window=window,
+        windows=windows.each,
         values=values,
         rows=rows,
         people=people,
@@ -191,14 +201,14 @@ def count_visits(
         findings=tuple(findings),
         exclusions=exclusions(source, exclude_unknown_places=exclude_unknown_places),
         reading=describe(source),
-        fingerprint=_fingerprint(source, places, window, values, key),
+        fingerprint=_fingerprint(source, places, windows, values, key),
         whole_days=whole_days(source),
         left_out=left_out,
     )
 
 
 def _fingerprint(
-    source: Source, places: Places, window: Window, values: NDArray[np.int64], key: bytes | None
+    source: Source, places: Places, windows: Windows, values: NDArray[np.int64], key: bytes | None
 ) -> str | None:
     """Of the files' bytes; of the counts themselves where the visits were a dataframe."""
     if key is None:
@@ -209,7 +219,8 @@ def _fingerprint(
     digest.file(0)
     feed = digest.feed
     assert feed is not None
-    feed(f"{window.start.isoformat()}/{window.end.isoformat()}\n".encode())
-    for place, value in zip(places.ids, values.tolist(), strict=True):
-        feed(f"{len(place.encode())}:{place}={value}\n".encode())
+    for window, part in zip(windows.each, values.reshape(len(windows), -1), strict=True):
+        feed(f"{window.start.isoformat()}/{window.end.isoformat()}\n".encode())
+        for place, value in zip(places.ids, part.tolist(), strict=True):
+            feed(f"{len(place.encode())}:{place}={value}\n".encode())
     return digest.text()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from functools import reduce
 from typing import Final
 
@@ -22,6 +21,7 @@ from safeside.visits.read.roles import PlaceForm, TimeForm
 from safeside.visits.read.source import Source
 from safeside.visits.read.text_values import NAIVE_LOOK, text_of
 from safeside.visits.times.clocks import AFTER_1970, LocalStamps, implausible, unit_mistaken
+from safeside.visits.times.every import Windows
 from safeside.visits.times.window import Window
 
 _TRUST: Final = (
@@ -51,10 +51,10 @@ class RowCheck:
 
 
 def row_checks(
-    source: Source, places: Places | None, window: Window | None, *, closely: bool = False
+    source: Source, places: Places | None, windows: Windows | None, *, closely: bool = False
 ) -> list[RowCheck]:
     """All checks for these visits. `closely`: slower ones, with fewer false alarms."""
-    checks = [*person_checks(source), *_when(source, window, closely=closely)]
+    checks = [*person_checks(source), *_when(source, windows, closely=closely)]
     state = _state(source)
     where = [*_place(source), *_coordinates(source, places)]
     if state is not None:
@@ -87,29 +87,11 @@ def stayed(source: Source) -> nw.Expr:
     return nw.col("state").is_in(source.declared.stay_states)
 
 
-def touches(source: Source, window: Window) -> nw.Expr:
-    """Whether the visit touches the window: a stay lasts from its start up to, not including, its end."""
-    if source.roles.when is TimeForm.SIGHTINGS:
-        held = source.declared.held or timedelta(0)
-        return _begun(source, "time", window) & source.clocks["time"].since(
-            nw.col("time"), window.start - held
-        )
-    first, last = ("date", "date") if source.roles.when is TimeForm.DATES else ("start", "end")
-    not_over = source.clocks[last].after(nw.col(last), window.start)
-    begins_in = source.clocks[first].since(nw.col(first), window.start)
-    return _begun(source, first, window) & (not_over | begins_in)
-
-
 def near(source: Source, window: Window) -> nw.Expr:
     """Whether a fix is near enough to the window to belong to a stay in it."""
     before, after = source.declared.reach
     clock, time = source.clocks["time"], nw.col("time")
     return clock.since(time, window.start - before) & clock.at_or_before(time, window.end + after)
-
-
-def _begun(source: Source, role: str, window: Window) -> nw.Expr:
-    clock, column = source.clocks[role], nw.col(role)
-    return clock.at_or_before(column, window.end) if window.instant else clock.before(column, window.end)
 
 
 def person_checks(source: Source) -> Iterator[RowCheck]:
@@ -163,7 +145,7 @@ def _reversed(source: Source, *, closely: bool) -> nw.Expr:
     return end < start
 
 
-def _when(source: Source, window: Window | None, *, closely: bool) -> Iterator[RowCheck]:
+def _when(source: Source, windows: Windows | None, *, closely: bool) -> Iterator[RowCheck]:
     for role in source.roles.times:
         column = nw.col(role)
         clock = source.clocks[role]
@@ -184,7 +166,7 @@ def _when(source: Source, window: Window | None, *, closely: bool) -> Iterator[R
                 do=f"Check the format and the unit of the times, {_REAL}",
                 everywhere=odd,
             )
-        later = window is None or window.start >= AFTER_1970
+        later = windows is None or windows.whole.start >= AFTER_1970
         if role == source.roles.times[-1] and later and not source.declared.trust_times:
             mistaken = unit_mistaken(clock, column)
             yield RowCheck(
@@ -195,7 +177,7 @@ def _when(source: Source, window: Window | None, *, closely: bool) -> Iterator[R
                 do=f'Check the unit (`time_format="epoch-s"`), {_REAL}',
                 everywhere=mistaken,
             )
-        moments = () if window is None else (window.start, window.end)
+        moments = () if windows is None else windows.edges
         skipped = clock.skipped(column, moments) if isinstance(clock, LocalStamps) else None
         if skipped is not None:
             yield RowCheck(

@@ -1,9 +1,10 @@
-"""One scan: distinct people for each place in a window, with all row checks, on every engine.
+"""One scan: distinct people for each place in each window, with all row checks, on every engine.
 
 The query is the plain one, distinct pairs of person and place in the window, with one change: the filter also
 keeps *doubtful* rows, whatever their time, with a null place. A group with a null place in the result means
 that some row is doubtful, and nothing is counted. So no row is dropped for being unreadable, and the checks
-cost a few comparisons in a scan that is made anyway.
+cost a few comparisons in a scan that is made anyway. Where there are several windows, a pair comes with the
+first and the last of those that the visit touches (`spans.py`).
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ from safeside.visits.count.row_checks import (
     near,
     row_checks,
     stayed,
-    touches,
 )
+from safeside.visits.count.spans import FIRST, LAST, SPAN, WINDOW, Extent, each_window
 from safeside.visits.count.stay_detection import detect_stays
 from safeside.visits.count.unlisted import LeftOut, Unlisted, read_unlisted, unlisted_query
 from safeside.visits.findings import amount
@@ -42,6 +43,7 @@ from safeside.visits.read.identifiers import FAULTY, faulty, missing, mixed_zero
 from safeside.visits.read.roles import PlaceForm, TimeForm
 from safeside.visits.read.source import Source
 from safeside.visits.times.clocks import LocalStamps
+from safeside.visits.times.every import Windows
 from safeside.visits.times.window import Window
 
 _WIDE: Final = timedelta(days=1)
@@ -49,7 +51,7 @@ _WIDE: Final = timedelta(days=1)
 
 @dataclass(frozen=True, kw_only=True)
 class Tally:
-    """The result of a scan: counts in the order of the list, and what makes them doubtful."""
+    """The result of a scan: counts in the order of windows and of the list, and what makes them doubtful."""
 
     values: NDArray[np.int64]
     unknown: list[str]
@@ -57,6 +59,7 @@ class Tally:
     doubtful: bool
     odd_ids: bool
     most_places: int | None
+    """The most places of one person, each once for every window."""
     unlisted: Unlisted | None
     """Rows and people at places that are not listed, where that was asked."""
     packed: bool = False
@@ -76,17 +79,21 @@ class Tally:
 
 @without_call_sites()
 def pairs(
-    source: Source, places: Places, window: Window, progress: Progress, *, closely: bool = False
+    source: Source, places: Places, windows: Windows, progress: Progress, *, closely: bool = False
 ) -> Frame:
-    """Person and place of every visit in the window; a doubtful row comes without a place."""
-    checks = row_checks(source, places, window, closely=closely)
+    """Person and place of every visit in the windows, with SPAN where there are several; a doubtful row comes
+    without a place.
+    """
+    window = windows.whole
+    checks = row_checks(source, places, windows, closely=closely)
     doubt, sure = doubtful(checks), ~doubtful_in_window(checks)
     if source.declared.stay_rule is not None:
         used = near(source, window) & stayed(source) if source.roles.movement else near(source, window)
-        return _pairs_of_stays(source, places, window, used | doubt, sure & ~_merged(source), progress)
+        return _pairs_of_stays(source, places, windows, used | doubt, sure & ~_merged(source), progress)
     movement = source.roles.movement
     last_only = window.instant and source.roles.when is TimeForm.SIGHTINGS and not _shuffled(source, window)
-    inside = touches(source, window)
+    extent = Extent.of(source)
+    inside = extent.touches(window)
     if movement and not last_only:
         inside = inside & stayed(source)
     frame = source.frame
@@ -110,15 +117,19 @@ def pairs(
             merged = _merged(source)
             kept, sure = kept | merged, sure & ~merged
         frame = frame.filter(doubt | kept)
+    span: tuple[str, ...] = ()
+    if len(windows) > 1:
+        frame, span = frame.with_columns(*extent.span(windows)), SPAN
+        sure = sure & (nw.col(FIRST) <= nw.col(LAST))
     if placed:
         place = nw.when(sure).then(nw.col("place")).alias("place")
         if source.engine == "pyspark":  # where choosing by name takes a tenth of the calls
-            return frame.with_columns(place).select("person", "place")
-        return frame.select("person", place)
+            return frame.with_columns(place).select("person", "place", *span)
+        return frame.select("person", place, *span)
     chosen = [role for role in ("longitude", "accuracy") if role in source.roles.columns]
     latitude = nw.when(sure).then(nw.col("latitude")).alias("latitude")
-    fixes = collect([frame.select("person", latitude, *chosen).unique()], progress, "Reading coordinates")[0]
-    return _assigned(fixes, source, places, progress)
+    query = frame.select("person", latitude, *chosen, *span).unique()
+    return _assigned(collect([query], progress, "Reading coordinates")[0], source, places, progress)
 
 
 def _in_order(frame: Frame, doubt: nw.Expr, sure: nw.Expr) -> tuple[Frame, nw.Expr, nw.Expr]:
@@ -154,7 +165,7 @@ def _assigned(fixes: pl.DataFrame, source: Source, places: Places, progress: Pro
     sure = fixes.drop_nulls("latitude")
     found = assign(sure, places, source.declared, progress)
     if sure.height < fixes.height:
-        lost = pl.DataFrame({"person": [None], "place": [None]}, schema=found.schema)
+        lost = pl.DataFrame({name: [None] for name in found.columns}, schema=found.schema)
         found = pl.concat([found, lost])
     return nw.from_native(found.lazy())
 
@@ -162,7 +173,7 @@ def _assigned(fixes: pl.DataFrame, source: Source, places: Places, progress: Pro
 def _pairs_of_stays(
     source: Source,
     places: Places,
-    window: Window,
+    windows: Windows,
     used: nw.Expr,
     sure: nw.Expr,
     progress: Progress,
@@ -174,32 +185,37 @@ def _pairs_of_stays(
     frame = source.frame.filter(used)
     fixes = collect([frame.select("person", latitude, *chosen)], progress, "Reading fixes")[0]
     if fixes["latitude"].null_count():
-        return _assigned(fixes.filter(pl.col("latitude").is_null()), source, places, progress)
-    begins = pl.col("start") <= window.end if window.instant else pl.col("start") < window.end
-    inside = begins & ((pl.col("end") > window.start) | (pl.col("start") >= window.start))
-    return _assigned(detect_stays(fixes, rule).filter(inside), source, places, progress)
+        return nw.from_native(
+            fixes.lazy().select("person", place=pl.lit(None, pl.String), **dict.fromkeys(SPAN, 0))
+        )
+    extent = Extent.of_detected_stays()
+    stays = nw.from_native(detect_stays(fixes, rule)).filter(extent.touches(windows.whole))
+    if len(windows) > 1:
+        stays = stays.with_columns(*extent.span(windows))
+    return _assigned(stays.drop("start", "end").to_native(), source, places, progress)
 
 
 def run(
     source: Source,
     places: Places,
-    window: Window,
+    windows: Windows,
     *,
     per_person: bool,
     unlisted: bool = False,
     progress: Progress,
     tuning: Tuning = USUAL,
 ) -> Tally:
-    """Scan the window: by packed integers where that is possible, else by the engine's distinct."""
+    """Scan the windows: by packed integers where that is possible, else by the engine's distinct."""
     asked = _Asked(
-        wide=is_wide(window),
+        windows=windows,
+        wide=is_wide(windows.whole),
         per_person=per_person,
         unlisted=unlisted and source.roles.where is PlaceForm.PLACES,
         tuning=tuning,
     )
-    tally = _count(source, places, window, asked, progress)
+    tally = _count(source, places, asked, progress)
     if tally.doubtful and may_be_right(source):
-        tally = _count(source, places, window, asked, progress, closely=True)
+        tally = _count(source, places, asked, progress, closely=True)
     return tally
 
 
@@ -211,21 +227,21 @@ def is_wide(window: Window) -> bool:
 def _count(
     source: Source,
     places: Places,
-    window: Window,
     asked: _Asked,
     progress: Progress,
     *,
     closely: bool = False,
 ) -> Tally:
-    frame = pairs(source, places, window, progress, closely=closely)
+    frame = pairs(source, places, asked.windows, progress, closely=closely)
     counted = _in_numbers(source, frame, places, asked, progress)
     return _in_general(source, frame, places, asked, progress) if counted is None else counted
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Asked:
-    """What is wanted beside the counts, and whether the window is wide."""
+    """The windows and whether they are wide together, and what is wanted beside the counts."""
 
+    windows: Windows
     wide: bool
     per_person: bool
     unlisted: bool
@@ -235,7 +251,7 @@ class _Asked:
 def _in_numbers(
     source: Source, frame: Frame, places: Places, asked: _Asked, progress: Progress
 ) -> Tally | None:
-    packed = pack(source, frame, places, asked.tuning)
+    packed = pack(source, frame, places, asked.tuning, len(asked.windows))
     if packed is None:
         return None
     (found,) = _collect_all([nw.from_native(packed.keys)], source, progress, sparing=asked.wide)
@@ -266,26 +282,37 @@ def _in_general(source: Source, frame: Frame, places: Places, asked: _Asked, pro
     looked = text and not source.declared.trust_ids
     others = [unlisted_query(frame, places)] if asked.unlisted else []
     frame = _light(frame) if asked.wide else frame
+    where = ["place"]
+    if len(asked.windows) > 1:
+        frame, where = each_window(_kept(frame)), ["place", WINDOW]
     if text or asked.per_person or str(frame.implementation) != "polars":
         distinct = distinct_rows(frame)
-        queries = [_group_text(distinct) if looked else _group(distinct)]
+        queries = [_group_text(distinct, where) if looked else count_by(distinct, where, "people")]
     else:
         distinct = frame
-        queries = [frame.group_by("place").agg(nw.col("person").n_unique().alias("people"))]
+        queries = [frame.group_by(where).agg(nw.col("person").n_unique().alias("people"))]
     if asked.per_person:
         placed = distinct.filter(~nw.col("place").is_null())
         each = placed.group_by("person").agg(nw.len().alias("places"))
         queries.append(each.select(nw.col("places").max()))
-    by_place, *answers = _collect_all([*queries, *others], source, progress)
+    counted, *answers = _collect_all([*queries, *others], source, progress, key=where)
     unlisted = read_unlisted(answers.pop()) if asked.unlisted else None
-    values, unknown = align(by_place.drop_nulls("place"), places)
+    values, unknown = align(counted.drop_nulls("place"), places, len(asked.windows))
     return Tally(
         values=values,
         unknown=unknown,
-        doubtful=bool(by_place["place"].null_count()),
-        odd_ids=looked and by_place.height > 0 and _odd(nw.from_native(by_place.lazy())),
+        doubtful=bool(counted["place"].null_count()),
+        odd_ids=looked and counted.height > 0 and _odd(nw.from_native(counted.lazy())),
         most_places=int(answers[0]["places"].item() or 0) if asked.per_person else None,
         unlisted=unlisted,
+    )
+
+
+def _kept(frame: Frame) -> Frame:
+    """With a doubtful row in the first window: it may be in none, and must not be lost."""
+    sure = ~nw.col("place").is_null()
+    return frame.with_columns(
+        nw.when(sure).then(nw.col(name)).otherwise(nw.lit(0, dtype=nw.Int64())).alias(name) for name in SPAN
     )
 
 
@@ -298,26 +325,36 @@ def _light(frame: Frame) -> Frame:
 
 
 def _collect_all(
-    queries: list[Frame], source: Source, progress: Progress, *, sparing: bool = False
+    queries: list[Frame],
+    source: Source,
+    progress: Progress,
+    *,
+    key: list[str] | None = None,
+    sparing: bool = False,
 ) -> list[pl.DataFrame]:
     """The results, if the parser read as many rows as the files hold."""
     text = source.opened is not None and source.opened.text
     rows = [source.frame.select(parsed_rows())] if text else []
-    answers = collect([*queries, *rows], progress, "Counting people", key="place", sparing=sparing)
+    answers = collect([*queries, *rows], progress, "Counting people", key=key, sparing=sparing)
     if text:
         require_all_rows(source, int(answers.pop()["rows"].item()))
     return answers
 
 
-def align(by_place: pl.DataFrame, places: Places) -> tuple[NDArray[np.int64], list[str]]:
-    """Counts in the order of the list, every listed place among them; and the places that are not listed."""
-    found, listed = by_place["place"].cast(pl.String), places.column
+def align(counted: pl.DataFrame, places: Places, windows: int = 1) -> tuple[NDArray[np.int64], list[str]]:
+    """Counts in the order of the list, every listed place among them in each window; and the places that are
+    not listed.
+    """
+    found, listed = counted["place"].cast(pl.String), places.column
     position = listed.search_sorted(found).clip(0, len(listed) - 1)
     known = listed.gather(position) == found
-    values = np.zeros(len(places), dtype=np.int64)
+    position = position.cast(pl.Int64)
+    if windows > 1:
+        position = counted[WINDOW].cast(pl.Int64) * len(places) + position
+    values = np.zeros(windows * len(places), dtype=np.int64)
     # Added, not set: should an engine ever name a place twice, nobody is lost.
-    np.add.at(values, position.filter(known).to_numpy(), by_place["people"].filter(known).to_numpy())
-    return values, found.filter(~known).to_list()
+    np.add.at(values, position.filter(known).to_numpy(), counted["people"].filter(known).to_numpy())
+    return values, found.filter(~known).unique(maintain_order=True).to_list()
 
 
 def parsed_rows() -> nw.Expr:
@@ -335,14 +372,10 @@ def require_all_rows(source: Source, parsed: int) -> None:
         )
 
 
-def _group(distinct: Frame) -> Frame:
-    return count_by(distinct, "place", "people")
-
-
-def _group_text(distinct: Frame) -> Frame:
-    """The same, with what is needed to know whether identifiers have to be checked one by one."""
+def _group_text(distinct: Frame, where: list[str]) -> Frame:
+    """People, with what is needed to know whether identifiers have to be checked one by one."""
     looks = distinct.with_columns(*_looks())
-    return looks.group_by("place").agg(nw.len().alias("people"), *_strangest())
+    return looks.group_by(where).agg(nw.len().alias("people"), *_strangest())
 
 
 def _looks() -> tuple[nw.Expr, ...]:
@@ -366,13 +399,12 @@ def _odd(looks: Frame) -> bool:
     return bool(odd) or mixed_zeros(shortest, padded or None)
 
 
-def most_listed_places(source: Source, places: Places, window: Window, progress: Progress) -> int:
+def most_listed_places(source: Source, places: Places, windows: Windows, progress: Progress) -> int:
     """The most *listed* places of one person, where unlisted ones may have exceeded the limit."""
-    (found,) = collect(
-        [pairs(source, places, window, progress, closely=True).unique()],
-        progress,
-        "Counting places of people",
-    )
+    frame = pairs(source, places, windows, progress, closely=True)
+    if len(windows) > 1:
+        frame = each_window(_kept(frame))
+    (found,) = collect([frame.unique()], progress, "Counting places of people")
     listed = places.table.select("place")
     kept = found.with_columns(pl.col("place").cast(pl.String)).join(listed, on="place", how="semi")
     most = kept.group_by("person").len()["len"].max()

@@ -23,15 +23,19 @@ from safeside.visits.read.format import Expected
 from safeside.visits.read.identifiers import count_people
 from safeside.visits.read.roles import PlaceForm, TimeForm
 from safeside.visits.read.source import Source
+from safeside.visits.times.every import Windows
 from safeside.visits.times.window import Window
 
 
-def limit_of(declared: int | None, window: Window, places: Places) -> int | None:
+def limit_of(declared: int | None, windows: Windows, places: Places) -> int | None:
+    """The most places of one person, each once for every window; None where nothing limits it."""
     if declared is not None:
         from safeside.exact import whole  # with its arithmetic, for which counting has no other use
 
-        return min(whole(declared, "the most places one person can visit", least=1), len(places))
-    return 1 if window.instant else None
+        return min(
+            whole(declared, "the most places one person can visit", least=1), len(windows) * len(places)
+        )
+    return 1 if windows.whole.instant else None
 
 
 def require_answerable(source: Source, places: Places, window: Window) -> None:
@@ -44,10 +48,10 @@ def require_answerable(source: Source, places: Places, window: Window) -> None:
         )
 
 
-def too_many(most: int | None, limit: int | None, source: Source, window: Window) -> list[Finding]:
+def too_many(most: int | None, limit: int | None, source: Source, windows: Windows) -> list[Finding]:
     if most is None or limit is None or most <= limit:
         return []
-    if window.instant and limit == 1:
+    if windows.whole.instant and limit == 1:
         reason = "someone is at two places at the instant asked about"
         do = (
             "Correct overlapping stays. Where places overlap, so that one can be at several, the dataset has "
@@ -56,16 +60,17 @@ def too_many(most: int | None, limit: int | None, source: Source, window: Window
         if source.roles.when is TimeForm.DATES:
             do = "A date is the whole day: ask about days, with `max_alarms=`."
         return [Finding(doubt=Doubt.TWO_PLACES, reason=reason, do=do)]
-    reason = f"someone visited more places than the declared {limit}"
+    every = ", each of them counted once for every window" if len(windows) > 1 else ""
+    reason = f"someone visited more places than the declared {limit}{every}"
     do = "Correct rows that are wrong. Sparse answers (`max_alarms=`) need no such number."
     return [Finding(doubt=Doubt.TOO_MANY_PLACES, reason=reason, do=do)]
 
 
 def why_nobody(
-    source: Source, places: Places, window: Window, known: Expected, progress: Progress
+    source: Source, places: Places, windows: Windows, known: Expected, progress: Progress
 ) -> list[Finding]:
     """Why nobody may be in the window: no rows at all, or times in another unit. Else nobody was there."""
-    found = [f for f in find_faults(source, places, window, progress) if f.doubt is Doubt.IMPLAUSIBLE]
+    found = [f for f in find_faults(source, places, windows, progress) if f.doubt is Doubt.IMPLAUSIBLE]
     if source.opened is not None or known.rows == 0:
         return found
     (counted,) = collect([source.frame.select(nw.len().alias("rows"))], progress, "Counting rows")

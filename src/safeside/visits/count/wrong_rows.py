@@ -17,7 +17,7 @@ from safeside.visits.read.dataframes import ROW
 from safeside.visits.read.engines import collect
 from safeside.visits.read.identifiers import ALL_DIGITS, Fault, fault, mixed_zeros
 from safeside.visits.read.source import Source
-from safeside.visits.times.window import Window
+from safeside.visits.times.every import Windows
 
 SHOWN: Final = 3
 WRITTEN: Final = "written in another way (capitals, blanks, zeros, something before or after it)"
@@ -36,13 +36,13 @@ def flags(source: Source, checks: list[RowCheck]) -> list[nw.Expr]:
 def find_faults(
     source: Source,
     places: Places | None,
-    window: Window | None,
+    windows: Windows | None,
     progress: Progress,
     *,
     asked: pl.DataFrame | None = None,
 ) -> list[Finding]:
     """All failing checks with their numbers of rows and the first rows. `asked` is a result of `flags`."""
-    return failing(source, row_checks(source, places, window, closely=True), progress, asked=asked)
+    return failing(source, row_checks(source, places, windows, closely=True), progress, asked=asked)
 
 
 def failing(

@@ -30,7 +30,9 @@ Fixes = NDArray[np.float64]
 
 
 def assign(fixes: pl.DataFrame, places: Places, declared: VisitFormat, progress: Progress) -> pl.DataFrame:
-    """The fixes (person, latitude, longitude, accuracy if there is one) as pairs of person and place."""
+    """The fixes (latitude, longitude, accuracy if there is one, and other columns) at their places: the other
+    columns and `place`.
+    """
     latitude, longitude = coordinates(places)
     rows: list[NDArray[np.int64]] = []
     indices: list[NDArray[np.int64]] = []
@@ -48,8 +50,8 @@ def assign(fixes: pl.DataFrame, places: Places, declared: VisitFormat, progress:
         progress(begin / fixes.height, "Finding the places of coordinates")
     row = np.concatenate([np.empty(0, np.int64), *rows])
     index = np.concatenate([np.empty(0, np.int64), *indices])
-    ids = places.column
-    return pl.DataFrame({"person": fixes["person"][row], "place": ids[index]})
+    others = fixes.drop("latitude", "longitude", "accuracy", strict=False)
+    return others[row].with_columns(places.column[index].alias("place"))
 
 
 def coordinates(places: Places) -> tuple[Fixes, Fixes]:

@@ -31,13 +31,13 @@ def collect(
     progress: Progress,
     what: str,
     *,
-    key: str | None = None,
+    key: list[str] | None = None,
     sparing: bool = False,
 ) -> list[pl.DataFrame]:
     """The results of queries on one input, which Polars reads once for all of them.
 
-    `key` is a column of the first result that must be unique. `sparing` reads with less memory, a little
-    slower.
+    `key` are columns of the first result of which no two rows may have the same values. `sparing` reads with
+    less memory, a little slower.
     """
     progress(None, what)
     natives = [query.to_native() for query in queries]
@@ -46,7 +46,7 @@ def collect(
             if len(natives) == 1:
                 return with_progress(lambda: [natives[0].collect(engine="streaming")], progress, what)
             return with_progress(lambda: pl.collect_all(natives, engine="streaming"), progress, what)
-    keys = [key] + [None] * (len(queries) - 1)
+    keys = [key, *[None] * (len(queries) - 1)]
     return with_progress(
         lambda: [_answer(*asked) for asked in zip(queries, keys, strict=True)], progress, what
     )
@@ -69,11 +69,11 @@ def _few_row_groups_ahead(*, sparing: bool) -> Iterator[None]:
             os.environ.pop(_AHEAD, None)
 
 
-def _answer(query: nw.LazyFrame[Any], key: str | None) -> pl.DataFrame:
+def _answer(query: nw.LazyFrame[Any], key: list[str] | None) -> pl.DataFrame:
     if query.implementation.is_pyspark():
         return fetch_from_spark(query.to_native(), key)
     answer = query.collect("polars").to_polars()
-    if key is not None and not strictly_increasing(answer[key].sort()):
+    if key is not None and not strictly_increasing(answer.select(key).sort(key)):
         raise wrong_delivery()
     return answer
 
@@ -85,7 +85,7 @@ def distinct_rows(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     return nw.from_native(native.distinct()) if hasattr(native, "distinct") else frame.unique()
 
 
-def count_by(frame: nw.LazyFrame[Any], key: str, name: str) -> nw.LazyFrame[Any]:
+def count_by(frame: nw.LazyFrame[Any], key: list[str], name: str) -> nw.LazyFrame[Any]:
     """How many rows there are for each value of the key."""
     if frame.implementation.is_pyspark():
         counted: nw.LazyFrame[Any] = nw.from_native(count_rows(frame.to_native(), key, name))
@@ -137,20 +137,20 @@ def without_call_sites() -> Iterator[None]:
 
 
 @without_call_sites()
-def count_rows(frame: Any, key: str, name: str) -> Any:
+def count_rows(frame: Any, key: list[str], name: str) -> Any:
     """The same on Spark, as one SQL expression: every part of it is a call to Java."""
     from pyspark.sql import functions
 
-    return frame.groupBy(key).agg(functions.expr(f"count(1) AS {name}"))
+    return frame.groupBy(*key).agg(functions.expr(f"count(1) AS {name}"))
 
 
-def fetch_from_spark(answer: Any, key: str | None) -> pl.DataFrame:
+def fetch_from_spark(answer: Any, key: list[str] | None) -> pl.DataFrame:
     """The rows of a PySpark dataframe, sorted by `key`, in which no value comes twice."""
     from pyspark.sql import functions
 
     with without_call_sites():
         if key is not None:
-            answer = answer.sortWithinPartitions(key)
+            answer = answer.sortWithinPartitions(*key)
         counted = answer.observe(_COUNTED, functions.expr("count(1)"))
     try:
         table = counted.toArrow()
@@ -163,12 +163,12 @@ def fetch_from_spark(answer: Any, key: str | None) -> pl.DataFrame:
 
 
 def join_batches(
-    empty: pl.DataFrame, batches: Iterable[pl.DataFrame], key: str | None, rows: int
+    empty: pl.DataFrame, batches: Iterable[pl.DataFrame], key: list[str] | None, rows: int
 ) -> pl.DataFrame:
     """All batches as one frame sorted by the key; refused if rows are missing, repeated or out of order."""
     arrived = [empty]
     for batch in batches:
-        if key is not None and not strictly_increasing(batch[key]):
+        if key is not None and not strictly_increasing(batch.select(key)):
             raise wrong_delivery()
         arrived.append(batch)
     whole = pl.concat(arrived)
@@ -176,17 +176,22 @@ def join_batches(
         raise wrong_delivery()
     if key is not None:
         whole = whole.sort(key)
-        if not strictly_increasing(whole[key]):
+        if not strictly_increasing(whole.select(key)):
             raise wrong_delivery()
     return whole
 
 
-def strictly_increasing(values: pl.Series) -> bool:
-    """Whether values strictly increase; at most one null, and that first."""
-    known = values.drop_nulls()
-    if values.null_count() > 1 or (values.null_count() and values[0] is not None):
+def strictly_increasing(rows: pl.DataFrame) -> bool:
+    """Whether rows strictly increase; at most one with a null, and that first."""
+    known = rows.drop_nulls()
+    lost = rows.height - known.height
+    if lost > 1 or (lost and rows.head(1).drop_nulls().height):
         return False
-    return bool((known[1:] > known[:-1]).all())
+    lower, higher = known[:-1], known[1:]
+    above = pl.Series([False]).new_from_index(0, higher.height)
+    for name in reversed(rows.columns):
+        above = (higher[name] > lower[name]) | ((higher[name] == lower[name]) & above)
+    return bool(above.all())
 
 
 def wrong_delivery() -> BadFile:

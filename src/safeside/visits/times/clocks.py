@@ -26,6 +26,7 @@ _MICROSECOND: Final = timedelta(microseconds=1)
 _LOOK_AROUND: Final = timedelta(hours=50)
 """Wider than twice any UTC offset: no clock change beyond it can reorder times near a moment."""
 _STEP: Final = timedelta(minutes=15)
+_DAY: Final = timedelta(days=1)
 _WEEK: Final = timedelta(days=7)
 _FIRST_WEEK: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST_WEEK: Final = datetime(2060, 1, 1, tzinfo=UTC)
@@ -202,6 +203,7 @@ class LocalStamps:
         return within & (day == _day_number(last))
 
     def skipped(self, column: nw.Expr, moments: tuple[datetime, ...]) -> nw.Expr | None:
+        """Whether it is a time that the clock skipped, near enough to one of the moments to matter."""
         found: nw.Expr | None = None
         for change in sorted(
             {c for m in moments for c in _changes(m - _LOOK_AROUND, m + _LOOK_AROUND, self.local)}
@@ -302,14 +304,22 @@ def _shown(moment: datetime, zone: tzinfo) -> datetime:
 
 
 def _changes(first: datetime, last: datetime, zone: tzinfo) -> Iterator[datetime]:
-    """The moments between first and last at which the offset from UTC changes, to the microsecond."""
-    at, offset = first, first.astimezone(zone).utcoffset()
-    while at < last:
-        step = at + _STEP
-        new = step.astimezone(zone).utcoffset()
-        if new != offset:
-            yield _change_between(at, step, zone)
-        at, offset = step, new
+    """The moments after first and up to last at which the offset from UTC changes, to the microsecond."""
+    for day in range(first.astimezone(UTC).toordinal(), last.astimezone(UTC).toordinal() + 1):
+        yield from (change for change in _changes_of_a_day(day, zone) if first < change <= last)
+
+
+@lru_cache(maxsize=1 << 14)
+def _changes_of_a_day(day: int, zone: tzinfo) -> tuple[datetime, ...]:
+    """The same of a day in UTC, after its beginning and up to its end."""
+    begin = datetime.fromordinal(day).replace(tzinfo=UTC)
+    steps = [begin + number * _STEP for number in range(_DAY // _STEP + 1)]
+    offsets = [at.astimezone(zone).utcoffset() for at in steps]
+    return tuple(
+        _change_between(steps[number], steps[number + 1], zone)
+        for number in range(len(steps) - 1)
+        if offsets[number] != offsets[number + 1]
+    )
 
 
 def _change_between(low: datetime, high: datetime, zone: tzinfo) -> datetime:

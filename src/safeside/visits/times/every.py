@@ -1,17 +1,63 @@
-"""Many windows of one interval: every hour of a day, every day of a week, one after the other."""
+"""Many windows of one interval: every hour of a day, every day of a week, one after the other.
+
+They are counted together (`count/spans.py`), which needs that each begins where the one before ends: then a
+visit touches windows without a gap, from a first one to a last one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import Final
+from itertools import pairwise
+from typing import Final, cast
 
 from safeside.errors import BadQuestion
-from safeside.visits.times.window import Window, local_midnight, parse_duration
+from safeside.visits.times.window import When, Window, local_midnight, parse_duration
 from safeside.zones import find_zone
 
 MOST_WINDOWS: Final = 10_000
 _DAY: Final = timedelta(days=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Windows:
+    """What is counted together: one window, or intervals of which each begins where the one before ends."""
+
+    each: tuple[Window, ...]
+
+    @classmethod
+    def of(cls, asked: When | Sequence[Window], timezone: str | None = None) -> Windows:
+        """One window as it is read, or a sequence of them, if they can be counted together."""
+        if isinstance(asked, list | tuple) and all(isinstance(part, Window) for part in asked):
+            return cls(each=tuple(asked))
+        return cls(each=(Window.parse(cast(When, asked), timezone),))
+
+    def __post_init__(self) -> None:
+        several = len(self.each) > 1
+        apart = any(one.end != other.start for one, other in pairwise(self.each))
+        if not self.each or apart or (several and any(window.instant for window in self.each)):
+            raise BadQuestion(
+                "The windows are no intervals of which each begins where the one before ends.",
+                "Give one window, or an interval and how it is divided (`every=`).",
+            )
+
+    def __len__(self) -> int:
+        return len(self.each)
+
+    @property
+    def edges(self) -> tuple[datetime, ...]:
+        """Where windows begin and end."""
+        return (*(window.start for window in self.each), self.each[-1].end)
+
+    @property
+    def whole(self) -> Window:
+        """All the time asked about."""
+        first, last = self.each[0], self.each[-1]
+        if first is last:
+            return first
+        text = f"{first.text.split('/')[0]}/{last.text.split('/')[-1]}"
+        return Window(start=first.start, end=last.end, instant=False, text=text)
 
 
 def split(window: Window, every: str | timedelta, timezone: str | None = None) -> tuple[Window, ...]:

@@ -1,0 +1,120 @@
+"""Which windows a visit touches: from a first one to a last one, since windows follow one another.
+
+Each question about a window is asked of the clocks, which say what *may* be: a visit counts in every window
+it may touch. Moments only go up, and with them the answers of a clock change once; so the first and the last
+window are found by bisection, in expressions that every engine evaluates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+
+from safeside.visits.read.dataframes import Frame
+from safeside.visits.read.roles import TimeForm
+from safeside.visits.read.source import Source
+from safeside.visits.times.clocks import Clock, Stamps
+from safeside.visits.times.every import Windows
+from safeside.visits.times.window import Window
+
+FIRST: Final = "first_window"
+LAST: Final = "last_window"
+WINDOW: Final = "window"
+SPAN: Final = (FIRST, LAST)
+"""Columns of the first and of the last window that a row touches, where there are several windows."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extent:
+    """From when to when a row counts: the columns that tell it, and how they tell the time."""
+
+    first: str
+    last: str
+    begins: Clock
+    ends: Clock
+    held: timedelta | None = None
+    """How long a sighting holds, which has no end of its own."""
+
+    @classmethod
+    def of(cls, source: Source) -> Extent:
+        """Of the rows of visits."""
+        held: timedelta | None = None
+        first, last = ("date", "date") if source.roles.when is TimeForm.DATES else ("start", "end")
+        if source.roles.when is TimeForm.SIGHTINGS:
+            first = last = "time"
+            held = source.declared.held or timedelta(0)
+        return cls(first=first, last=last, begins=source.clocks[first], ends=source.clocks[last], held=held)
+
+    @classmethod
+    def of_detected_stays(cls) -> Extent:
+        """Of what `detect_stays` makes."""
+        clock = Stamps(dtype=nw.Datetime("us", "UTC"), polars=True)
+        return cls(first="start", last="end", begins=clock, ends=clock)
+
+    def touches(self, window: Window) -> nw.Expr:
+        """Whether a row touches the window: a stay lasts from its start up to, not including, its end."""
+        return self._begun(window) & self._lasts(window.start)
+
+    def span(self, windows: Windows) -> tuple[nw.Expr, nw.Expr]:
+        """The first and the last window that a row touches, if it touches the whole of them."""
+        each = windows.each
+        first = _least(0, len(each) - 1, lambda at: self._begun(each[at]))
+        last = _least(0, len(each) - 1, lambda at: ~self._lasts(each[at + 1].start))
+        return first.alias(FIRST), last.alias(LAST)
+
+    def _begun(self, window: Window) -> nw.Expr:
+        """Whether it begins before the window ends."""
+        column = nw.col(self.first)
+        if window.instant:
+            return self.begins.at_or_before(column, window.end)
+        return self.begins.before(column, window.end)
+
+    def _lasts(self, moment: datetime) -> nw.Expr:
+        """Whether it is not over at the moment, or begins there or later."""
+        column = nw.col(self.first)
+        if self.held is not None:
+            return self.begins.since(column, moment - self.held)
+        return self.ends.after(nw.col(self.last), moment) | self.begins.since(column, moment)
+
+
+def _least(low: int, high: int, holds: Callable[[int], nw.Expr]) -> nw.Expr:
+    """The least number from `low` of which it holds, or else `high`: what holds of one holds of all above."""
+    if low == high:
+        return nw.lit(low, dtype=nw.Int64())
+    middle = (low + high) // 2
+    here = _least(low, middle, holds)
+    return nw.when(holds(middle)).then(here).otherwise(_least(middle + 1, high, holds))
+
+
+def each_window(frame: Frame) -> Frame:
+    """A row for each window that a row touches: the column WINDOW instead of SPAN."""
+    names = [name for name in frame.collect_schema().names() if name not in SPAN]
+    native = frame.to_native()
+    if isinstance(native, pl.LazyFrame):
+        numbers = pl.int_ranges(pl.col(FIRST), pl.col(LAST) + 1).alias(WINDOW)
+        return nw.from_native(native.select(*names, numbers).explode(WINDOW))
+    if frame.implementation.is_pyspark():
+        exploded: Frame = nw.from_native(
+            native.selectExpr(*names, f"explode(sequence({FIRST}, {LAST})) AS {WINDOW}")
+        )
+        return exploded
+    if frame.implementation.is_duckdb():
+        windows = f"unnest(range({FIRST}, {LAST} + 1)) AS {WINDOW}"
+        unnested: Frame = nw.from_native(native.project(", ".join([*names, windows])))
+        return unnested
+    return _repeated(frame.collect(), names).lazy()
+
+
+def _repeated(table: nw.DataFrame[Any], names: Sequence[str]) -> nw.DataFrame[Any]:
+    """The same of pandas and PyArrow, in whose terms narwhals has no ranges."""
+    first, last = (table[name].to_numpy().astype(np.int64) for name in SPAN)
+    size = last - first + 1
+    row = np.repeat(np.arange(len(size)), size)
+    window = np.arange(len(row)) - np.repeat(np.cumsum(size) - size, size) + first[row]
+    return table.select(*names)[row].with_columns(nw.new_series(WINDOW, window, backend=table.implementation))
