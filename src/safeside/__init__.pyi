@@ -50,6 +50,7 @@ from .privacy.policy import Policy
 from .privacy.risk import risk
 from .releases.asking import Inquiry, ask
 from .releases.earlier import create_ledger, recover_ledger
+from .releases.place_plan import plan_places
 from .releases.publish import Account, publish, quote
 from .releases.release import Release
 from .releases.signing import PrivateKey, PublicKey, create_key, rotate_key
@@ -146,6 +147,7 @@ __all__ = [
     "decide",
     "open_ledger",
     "plan",
+    "plan_places",
     "publish",
     "quote",
     "read_places",

@@ -80,3 +80,37 @@ def test_refused_numbers_reach_the_reader() -> None:
 def test_it_leads_to_what_needs_no_limit() -> None:
     said = " ".join(run("--at-most", "2", "--epsilon", "1").split())
     assert "publish with --max-alarms, which needs no limit on the places of a person" in said
+
+
+@pytest.fixture
+def venues(tmp_path: Path) -> Path:
+    path = tmp_path / "places.csv"
+    rows = [f"venue {number:03},{1 + number}" for number in range(60)]
+    path.write_text("\n".join(["place,popularity", *rows]) + "\n")
+    return path
+
+
+def test_a_plan_for_a_list_compares_the_ways_of_answering(venues: Path, tmp_path: Path) -> None:
+    day = ["--places", str(venues), "--when", "2024-03-03", "--timezone", "UTC", "--every", "6h"]
+    shown = run(*day, "--plot", str(tmp_path / "plan.png"))
+    assert "of 60 places in 4 windows (240 conditions)" in shown
+    assert "No data was read" in shown
+    assert Image.open(tmp_path / "plan.png").size[0] > 1000
+    made = json.loads(run(*day, "--json"))
+    assert (made["places"], made["windows"], made["forecast"]) == (60, 4, "popularity")
+    for row in made["rows"]:
+        assert 0 <= row["sparse"] <= row["limit"] + 1e-6
+        assert 0 <= row["selection"] <= row["limit"] + 1e-6
+    first, half = made["rows"][0], made["rows"][2]
+    assert (first["epsilon"], half["epsilon"]) == ("1", "0.5")
+    assert half["selection"] < first["selection"]
+    assert {row["forecast_off_by"] for row in made["rows"]} == {0.0, 0.6, 1.0}
+
+
+def test_what_plans_for_a_list_needs_one(venues: Path) -> None:
+    for more, says in (
+        (["--when", "2024-03-03"], "none was given"),
+        (["--places", str(venues)], "Nothing says which time"),
+    ):
+        with pytest.raises(SafesideError, match=says):
+            run(*more)

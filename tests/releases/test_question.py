@@ -249,7 +249,7 @@ def test_without_a_method_the_one_that_certifies_most_is_taken() -> None:
     assert day.choice.method == "selection" == day.question.method.__struct_config__.tag
     quiet = day.choice.assumed[0].compared
     assert quiet.expected["sparse"] < quiet.expected["selection"] < quiet.limit
-    few = ask(**{**common, "places": ["bar", "museum"]}, when=DAY)
+    few = ask(**{**common, "places": [f"venue {at}" for at in range(5)]}, when=DAY)
     assert few.choice is not None
     assert few.choice.method == "sparse"
     assert ask(**common, when=DAY, method="auto").question == day.question

@@ -11,8 +11,10 @@ from rich.table import Table
 from safeside.cli.console import AsJson, out, print_json
 from safeside.decisions.plan_picture import draw, errors, labels
 from safeside.decisions.planning import Definition, Plan, plan, rounded_down
+from safeside.errors import BadQuestion
 from safeside.exact import float_down, show
 
+LIST: Final = "A list of places"
 LIMITS: Final = (
     "At an instant one person changes one count. Over an interval, publish with --max-alarms, which needs no "
     "limit on the places of a person; a limit K (--sensitivity K here) is for datasets that were made with "
@@ -39,10 +41,50 @@ def command(
         int, typer.Option(help="The declared count at which that is wanted; never taken from the data.")
     ] = 0,
     sensitivity: Annotated[int, typer.Option(help="How many of the counts one person can change.")] = 1,
+    places: Annotated[
+        Path | None,
+        typer.Option(help="Plan for this list: what each method certifies.", rich_help_panel=LIST),
+    ] = None,
+    when: Annotated[
+        str | None, typer.Option(help="With --places: an interval.", rich_help_panel=LIST)
+    ] = None,
+    every: Annotated[
+        str | None, typer.Option(help="With --places: cut it into windows, such as 1h.", rich_help_panel=LIST)
+    ] = None,
+    timezone: Annotated[
+        str | None, typer.Option(help="With --places: for example Asia/Tokyo.", rich_help_panel=LIST)
+    ] = None,
+    profile: Annotated[
+        Path | None, typer.Option(help="With --places: how busy each hour usually is.", rich_help_panel=LIST)
+    ] = None,
     plot: Annotated[Path | None, typer.Option(help="Also draw the table, as PNG, PDF or SVG.")] = None,
     json: AsJson = False,
 ) -> None:
-    """Show how often "at most t" is said at each true count, and the strongest definition that is enough."""
+    """Show how often "at most t" is said at each true count, and the strongest definition that is enough.
+
+    With --places: how many places (and hours) each method is expected to certify, on the public forecast.
+    """
+    if places is not None:
+        from safeside.cli.plan_places import show_plan
+
+        show_plan(
+            places=places,
+            when=_required(when),
+            every=every,
+            timezone=timezone,
+            profile=profile,
+            at_most=at_most,
+            epsilon=epsilon,
+            max_conditions=sensitivity if sensitivity > 1 else None,
+            plot=plot,
+            json=json,
+        )
+        return
+    if any(one is not None for one in (when, every, timezone, profile)):
+        raise BadQuestion(
+            "`when=`, `every=`, `timezone=` and `profile=` plan for a list, and none was given.",
+            "Give `places=` as well, or leave them out.",
+        )
     made = plan(
         at_most=at_most,
         epsilon=epsilon,
@@ -63,6 +105,12 @@ def command(
     out.print(LIMITS, soft_wrap=not out.is_terminal)
     if plot is not None:
         out.print(f"Picture: {plot}")
+
+
+def _required(when: str | None) -> str:
+    if when is None:
+        raise BadQuestion("Nothing says which time the plan is for.", "Give `when=`, such as 2024-03-03.")
+    return when
 
 
 def as_json(made: Plan) -> dict[str, Any]:

@@ -74,6 +74,11 @@ def draw(made: Plan, path: Path) -> None:
     axes.grid(axis="y", color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
     figure.legend(loc="outside upper left", frameon=False, fontsize=9, ncols=2, handlelength=3.2)
+    save(figure, path)
+
+
+def save(figure: Any, path: Path) -> None:
+    """Write a picture, or say why that is not possible."""
     try:
         figure.savefig(path)
     except (OSError, ValueError) as error:

@@ -106,7 +106,7 @@ def ask(
     # A list that was put together by hand is looked at like any other.
     listed = read_places(places.table if isinstance(places, Places) else places)
     require_free_ground(listed, form)
-    windows = _windows(when, every, form.timezone)
+    windows = cut_windows(when, every, form.timezone)
     if policy != NOT_VISITED:
         raise PrivacyError(
             "Only one policy can be published under: that somebody was *not* at a place may become known.",
@@ -168,7 +168,7 @@ def _format(given: VisitFormat | None, *separate: Any) -> VisitFormat:
     return given
 
 
-def _windows(when: When, every: str | timedelta | None, timezone: str | None) -> tuple[Window, ...]:
+def cut_windows(when: When, every: str | timedelta | None, timezone: str | None) -> tuple[Window, ...]:
     """The one window asked about, or all of those that the interval is cut into."""
     whole = Window.parse(when, timezone)
     return (whole,) if every is None else split(whole, every, timezone)
