@@ -136,7 +136,7 @@ def test_windows_follow_one_another() -> None:
     says(caught, "Several windows are intervals", "about one instant")
     with pytest.raises(SafesideError) as caught:
         msgspec.structs.replace(question, windows=(DAY, DAY)).check()
-    says(caught, "overlap, or are not in order", "`every=`")
+    says(caught, "does not begin where the one before it ends", "`every=`")
     with pytest.raises(SafesideError) as caught:
         msgspec.structs.replace(question, measures=("visited", "stayed")).check()
     says(caught, "several measures cannot be answered yet", "one question for each")

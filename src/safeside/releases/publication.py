@@ -308,7 +308,7 @@ class Publication:
             counts = count_visits(
                 self.sources.visits,
                 self.inquiry.places,
-                self.question.window,
+                self.question.each_window,
                 self.inquiry.format,
                 max_places_per_person=self.question.max_places_per_person,
                 exclude_unknown_places=self.inquiry.exclude_unknown_places,

@@ -152,7 +152,7 @@ class Question(Record, frozen=True, kw_only=True):
         self.method.check(self)
 
     def _check_windows(self) -> None:
-        """Each written as it is asked about, and one after the other: so no moment is asked about twice."""
+        """Each written as it is asked about, and one right after the other."""
         each = self.each_window
         if tuple(one.text for one in each) != self.windows:
             raise BadQuestion("The window is not written as it is asked about.", "Use `safeside.ask`.")
@@ -161,9 +161,10 @@ class Question(Record, frozen=True, kw_only=True):
                 f"Several windows are intervals, and at most {MOST_WINDOWS:,}.",
                 "Ask about an interval with `every=`, about fewer windows, or about one instant.",
             )
-        if any(one.end > two.start for one, two in itertools.pairwise(each)):
+        if any(one.end != two.start for one, two in itertools.pairwise(each)):
             raise BadQuestion(
-                "The windows overlap, or are not in order.", "Use `every=`, which cuts an interval into them."
+                "A window does not begin where the one before it ends.",
+                "Use `every=`, which cuts an interval into windows.",
             )
 
     def _check_at_least(self) -> None:
