@@ -25,7 +25,8 @@ DATA_BYTES: Final = 1 << 30
 KEY_BYTES: Final = 1 << 20
 """The most that is read of a key, a keyring or the settings (1 MiB)."""
 _DEPTH: Final = 32
-_VALUES: Final = 1 << 25
+VALUES: Final = 1 << 25
+"""The most values that one file of JSON may hold."""
 _DIGITS: Final = 19
 """As many as the largest 64-bit integer has."""
 
@@ -75,13 +76,13 @@ def read(path: Path | str, limit: int, *, follow: bool = False) -> bytes:
     return data
 
 
-def parse(data: bytes) -> Any:
+def parse(data: bytes, *, most_values: int = VALUES) -> Any:
     """The value that JSON in UTF-8 spells, once and plainly; ValueError where it is anything else.
 
     Refused are names that occur twice in one object, numbers that no 64-bit integer or finite float holds,
     text that cannot be written as UTF-8, and values that lie deeper, or are more, than in any file of ours.
     """
-    if data.count(b",") + data.count(b"[") + data.count(b"{") > _VALUES:
+    if data.count(b",") + data.count(b"[") + data.count(b"{") > most_values:
         raise ValueError("more values than are read")
     try:
         value = json.loads(

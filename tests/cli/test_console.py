@@ -72,8 +72,7 @@ def test_progress_appears_after_a_while_and_shows_names_as_they_are(monkeypatch:
     with console.spinner() as progress:
         progress(0.5, "early")
     assert screen.getvalue() == ""
-    monkeypatch.setattr(console, "_SHOW_AFTER_SECONDS", -1)
-    with console.spinner() as progress:
+    with console.spinner(after=-1) as progress:
         progress(0.5, "[bold]visits[/x].csv")
     assert "[bold]visits[/x].csv" in screen.getvalue()
 
@@ -109,6 +108,9 @@ def test_arguments_that_would_paint_are_refused_and_not_repeated(tmp_path: Path)
         done = run("purge", painted, home=tmp_path)
         assert done.returncode == 2
         assert "holds a control character" in done.stderr
+        assert "Type it again by hand; a file whose name holds one can be renamed." in " ".join(
+            done.stderr.split()
+        )
         assert painted not in done.stderr
 
 

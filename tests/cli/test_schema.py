@@ -58,6 +58,6 @@ def test_settings_follow_their_schema() -> None:
 
 
 def test_a_record_that_is_not_kept_is_refused_by_name(tmp_path: Path) -> None:
-    with pytest.raises(BadQuestion, match='no record called "releese"') as caught:
+    with pytest.raises(BadQuestion, match='There is no record called "releese"') as caught:
         CliRunner().invoke(build(), ["schema", "releese"], catch_exceptions=False)
     assert "withdrawn" in caught.value.do

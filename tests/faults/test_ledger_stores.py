@@ -14,8 +14,8 @@ from tests.ledger.stores import QUESTION, cost, not_as_root, raw
 from tests.postgres import Server
 
 from safeside.errors import LedgerError, LedgerMissing, StoreUnavailable
-from safeside.ledger import Ledger, create_ledger, open_ledger, sqlite, steps, store
-from safeside.ledger import postgres as postgres_store
+from safeside.ledger import Ledger, create_ledger, open_ledger, sqlite, steps
+from safeside.ledger.store import Store
 
 BIG = {**QUESTION, "targets": [f"place {number}" for number in range(20_000)]}
 
@@ -188,19 +188,13 @@ def test_a_server_that_crashes_and_comes_back(
 
 
 def test_a_ledger_that_somebody_holds_for_too_long(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "BUSY_SECONDS", 0)
-    monkeypatch.setattr(sqlite, "BUSY_SECONDS", 0)
-    monkeypatch.setattr(
-        postgres_store,
-        "_BEFORE_WRITING",
-        tuple(line.replace("120s", "100ms") for line in postgres_store._BEFORE_WRITING),
-    )
+    monkeypatch.setattr(Store, "busy_seconds", 0.1)
     with create_ledger(url) as made:
         made.create_dataset("city", "person", 3)
         with raw(url) as run:
             run("BEGIN")
             run("UPDATE safeside_ledger SET number = number")
-            with pytest.raises(StoreUnavailable, match="was busy"):
+            with pytest.raises(StoreUnavailable, match=r"was busy for 0\.1 seconds"):
                 made.reserve("city", "a", QUESTION, cost())
             run("ROLLBACK")
         assert made.reserve("city", "a", QUESTION, cost()).number == 3

@@ -365,3 +365,17 @@ def test_an_altered_event_before_the_checkpoint_is_found_when_it_is_used_or_ever
             fresh.reservation("r5")
         with pytest.raises(LedgerTampered, match=f"event {paid.number} "):
             fresh.verify()
+
+
+def test_an_event_that_does_not_lead_to_the_checkpoint_is_no_event_of_the_chain(
+    long: Ledger, url: str
+) -> None:
+    known = [event.head for event in long.history()][:5]
+    with raw(url) as run:
+        run("UPDATE safeside_events SET digest = ? WHERE number = ?", "0" * 64, known[3].number)
+    with (
+        open_ledger(url) as fresh,
+        fresh.chain.reading() as (state, _),
+        pytest.raises(LedgerTampered, match="it does not lead to the checkpoint after it"),
+    ):
+        state.passes(known[1])

@@ -14,7 +14,8 @@ import pytest
 from tests.ledger.stores import QUESTION, cost, is_postgres
 
 from safeside.errors import StoreUnavailable
-from safeside.ledger import Ledger, open_ledger, queue, store
+from safeside.ledger import Ledger, open_ledger, queue
+from safeside.ledger.store import Store
 
 WAITERS = 12
 
@@ -80,8 +81,8 @@ def test_whoever_waits_too_long_is_told_so(ledger: Ledger, url: str, monkeypatch
     if is_postgres(url):
         return
     other = open_ledger(url)
-    monkeypatch.setattr("safeside.ledger.sqlite.BUSY_SECONDS", 0)
-    with ledger.chain.store.write(), pytest.raises(StoreUnavailable, match=f"{store.BUSY_SECONDS} seconds"):
+    monkeypatch.setattr(Store, "busy_seconds", 0.01)
+    with ledger.chain.store.write(), pytest.raises(StoreUnavailable, match=r"for 0\.01 seconds"):
         other.reserve("city", "a", QUESTION, cost())
     other.reserve("city", "a", QUESTION, cost())
 

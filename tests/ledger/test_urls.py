@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import traceback
 from pathlib import Path
 
@@ -109,8 +110,9 @@ def test_a_password_is_in_no_message_and_no_traceback(text: str) -> None:
 
 
 def test_a_service_that_nobody_described_is_said_to_be_missing() -> None:
-    with pytest.raises(LedgerError, match='service "no-such-service" cannot be found'):
+    with pytest.raises(LedgerError, match='service "no-such-service" cannot be found') as caught:
         open_ledger("service=no-such-service")
+    assert "that PGSERVICEFILE or ~/.pg_service.conf describes it" in caught.value.do
 
 
 @pytest.fixture
@@ -140,14 +142,19 @@ def test_the_server_is_called_unreachable_only_if_it_is(stranger: str, postgres:
         with pytest.raises(LedgerError, match=what) as caught:
             open_ledger(address)
         assert type(caught.value) is LedgerError
+        assert re.search(
+            r"the password in PGPASSWORD|, or make the database on the server \(createdb\) first",
+            caught.value.do,
+        )
         assert "cannot be reached" not in caught.value.what
     with pytest.raises(LedgerMissing):
         open_ledger(right)
     with pytest.raises(LedgerError, match="This user may not do that in") as caught:
         create_ledger(right)
     assert "CREATE on its schema" in caught.value.do
-    with pytest.raises(LedgerError, match="has no schema of that name"):
+    with pytest.raises(LedgerError, match="has no schema of that name") as caught:
         create_ledger(postgres.url(schema="no_such_schema"))
+    assert "or make the schema with CREATE SCHEMA" in caught.value.do
 
 
 @ONE_GROUP
@@ -174,3 +181,14 @@ def test_settings_and_drivers_open_the_same_ledger(postgres: Server) -> None:
     ):
         with open_ledger(other) as book:
             assert book.verify() == 1
+
+
+@ONE_GROUP
+def test_an_error_of_the_server_that_has_no_words_of_ours_is_named(postgres: Server) -> None:
+    address = postgres.fresh()
+    with create_ledger(address) as made:
+        with psycopg.connect(address, autocommit=True) as connection:
+            connection.execute("ALTER TABLE safeside_events ADD CHECK (number < 2)")
+        with pytest.raises(LedgerError, match=r"was reached, and answered with an error \(Check") as caught:
+            made.create_dataset("city", "person", 1)
+    assert "is that of a ledger of this version; look into the log" in caught.value.do

@@ -19,6 +19,10 @@ PROFILES = {
         "The profile of the hours, line 2: hour is no whole number from 0 to 23.",
         "Correct the row.",
     ),
+    "day,hour,weight\nxyz,0,1\n": (
+        "The profile of the hours, line 2: day is none of mon, tue, wed, thu, fri, sat, sun.",
+        "Correct the row.",
+    ),
     "\n".join(["hour,weight", *HOURS[1:]]): (
         "The profile of the hours does not have every hour.",
         "Give every hour from 0 to 23 once (of every day, mon to sun, where there is a column day).",

@@ -65,7 +65,7 @@ QUESTIONS: dict[str, tuple[dict[str, Any], str, str, str]] = {
     "no such order": (
         {"order": "size", "max_alarms": 1},
         DAY,
-        '"size" is not an order',
+        '"size" is not an order places can be asked in',
         '"popularity", "random", "release:DIR" .+ or "file:PATH"',
     ),
     "guarantee": ({"guarantee": "ldp"}, INSTANT, 'no guarantee "ldp"', '`guarantee="adp"` or "dp"'),
@@ -118,6 +118,13 @@ def test_orders_that_cannot_be_read(tmp_path: Path) -> None:
     says(caught, "There is no release", "release.json")
 
 
+def test_forecasts_are_learned_from_releases_by_selection_alone(tmp_path: Path) -> None:
+    made = simulated(tmp_path / "out", [0] * 6, {"epsilon": 1, "at_most": 2})
+    with pytest.raises(SafesideError) as caught:
+        ask(places=places(), when=DAY, at_most=2, epsilon=1, method="selection", learn_from=[made.directory])
+    says(caught, "is not a release that was answered by selection", "directories of earlier releases")
+
+
 def test_homes_and_coverings_are_refused_before_anything_is_spent() -> None:
     with pytest.raises(SafesideError) as caught:
         read_places(pl.DataFrame({"place": ["a", "b"], "kind": ["shop", "home"]}))
@@ -144,7 +151,7 @@ def test_simulations_that_cannot_be_made(tmp_path: Path) -> None:
         simulate({"p0": 1, "p1": 90}, epsilon=1, at_most=2, people=50, out=tmp_path / "out")
     says(caught, "", "")
     for text, what in [
-        ("", "has no rows"),
+        ("", 'The counts file ".+" has no rows'),
         ("place,number\na,1\n", "no columns `place` and `count`"),
         ("place,count\na,1\na,2\n", "line 3"),
         ("place,count\na,1.5\n", "line 2"),

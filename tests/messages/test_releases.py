@@ -90,11 +90,15 @@ def test_keys_under_a_passphrase(tmp_path: Path) -> None:
     signing.create_key(tmp_path / "key", passphrase="right")
     for act, what, do in [
         (lambda: signing.create_key(tmp_path / "new", passphrase=""), "passphrase is empty", "without a"),
-        (lambda: signing.load_private(tmp_path / "key"), "nobody to ask", "Set SAFESIDE_KEY_PASSPHRASE"),
+        (
+            lambda: signing.load_private(tmp_path / "key"),
+            "nobody to ask",
+            "Set SAFESIDE_KEY_PASSPHRASE for this command, or run it on a terminal",
+        ),
         (
             lambda: signing.load_private(tmp_path / "key", ask=lambda: "wrong"),
             "does not open",
-            "correct SAFESIDE_KEY_PASSPHRASE; nobody can open",
+            "Type it again, or correct SAFESIDE_KEY_PASSPHRASE; nobody can open the key without it",
         ),
     ]:
         with pytest.raises(SafesideError) as caught:
@@ -141,10 +145,29 @@ def test_releases_that_are_not_true(tmp_path: Path) -> None:
 def test_withdrawing_has_few_reasons_and_none_is_about_the_data() -> None:
     with pytest.raises(SafesideError) as caught:
         require_reason("new cases were found")
-    says(caught, "not a reason", "software-fault, wrong-file and wrong-option.+what the data now say")
+    says(
+        caught,
+        "not a reason",
+        "The reasons are software-fault, wrong-file and wrong-option.+what the data now say",
+    )
 
 
 A_DAY = {"when": "2021-06-03T00:00:00+00:00/P1D", "max_alarms": 1, "order": "random"}
+
+
+def test_forecasts_are_learned_from_releases_of_this_ledger_alone(world: World) -> None:
+    terms = {"when": "2021-06-03T00:00:00+00:00/P1D", "method": "selection"}
+    world.publish("counts", **terms)
+    create_ledger(world.home / "other.db").create_dataset("city", "person", 9)
+    with pytest.raises(SafesideError) as caught:
+        world.publish(
+            "counts",
+            **terms,
+            ledger=world.home / "other.db",
+            out=world.home / "releases" / "other",
+            learn_from=[world.out],
+        )
+    says(caught, "is not one that this ledger published", "`learn_from=` releases of this ledger")
 
 
 def test_publications_that_are_refused_before_anything_is_paid(world: World) -> None:
@@ -164,7 +187,7 @@ def test_publications_that_are_refused_before_anything_is_paid(world: World) -> 
         ({"when": "2021-06-03T12:00"}, "has no zone", "`timezone="),
         (
             {"supersedes": "sunday", "scheduled": True},
-            'no published release "sunday"',
+            'knows of no published release "sunday" that could be superseded',
             "`release` in release.json",
         ),
         (
@@ -310,14 +333,18 @@ def test_ledgers_that_do_not_know_a_release(world: World) -> None:
 
 
 def test_what_purge_refuses(world: World) -> None:
-    for name, what in [("ledger.db", "a ledger"), ("key", "a key"), ("none", "There is no file")]:
+    for name, what in [
+        ("ledger.db", 'ledger.db" looks like a ledger'),
+        ("key", 'key" looks like a key'),
+        ("none", "There is no file"),
+    ]:
         with pytest.raises(SafesideError) as caught:
             purge([world.home / name])
         says(caught, what, "nothing was deleted|Purge only data files")
     (world.home / "link").symlink_to(world.home / "visits.parquet")
     with pytest.raises(SafesideError) as caught:
         purge([world.home / "link"])
-    says(caught, "is a link: deleting it would leave the data", "Give the file itself, .+visits.parquet")
+    says(caught, "is a link: deleting it would leave the data", 'Give the file itself, ".+visits.parquet"')
     assert (world.home / "visits.parquet").exists()
 
 

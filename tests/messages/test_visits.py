@@ -5,9 +5,8 @@ The last test reads the source: a message that nobody asserts here does not pass
 
 from __future__ import annotations
 
-import ast
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -167,50 +166,3 @@ def test_packages_that_are_not_there(monkeypatch: pytest.MonkeyPatch, package: s
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, package, None)
     assert said(act, MissingExtra) == (what, do)
-
-
-ERRORS = {
-    "BadFile",
-    "BadQuestion",
-    "NowhereElse",
-    "MissingExtra",
-    "Finding",
-    "RowCheck",
-    "_coordinate",
-    "_refuse",
-}
-HARD_TO_REACH = {
-    "The list of places cannot be read.",
-    "Export it again as CSV or Parquet.",
-    "Text in this dataframe can be read only with the package pyarrow.",
-    "Run pip install pyarrow.",
-}
-"""Said of faults of other packages, which a test could only fake."""
-
-
-def constants(node: ast.AST) -> Iterator[str]:
-    """The pieces of text in a message that are always the same."""
-    for part in ast.walk(node):
-        if isinstance(part, ast.Constant) and isinstance(part.value, str) and len(part.value) > 11:
-            yield part.value
-
-
-def messages_in_the_source() -> Iterator[str]:
-    for path in Path(safeside.visits.__file__).parent.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ERRORS:
-                yield from (text for part in [*node.args, *node.keywords] for text in constants(part))
-
-
-def test_no_message_is_left_out() -> None:
-    """Every text that a user can meet stands in these files."""
-    here = Path(__file__).parent
-    tested = "".join(path.read_text() for path in sorted(here.glob("*visits*.py")))
-    read = ast.unparse(ast.parse(tested.replace("from __future__ import annotations", "")))
-    never_confirm = [text for text in messages_in_the_source() if _flat(repr(text)[1:-1]) not in _flat(read)]
-    assert [text for text in never_confirm if text not in HARD_TO_REACH] == []
-
-
-def _flat(text: str) -> str:
-    """Without blanks and capitals, which lines of source and beginnings of sentences change."""
-    return "".join(text.split()).lower()

@@ -118,8 +118,9 @@ def test_withdrawing_takes_back_everything_and_stays_charged(world: World) -> No
     notice = read_notice(world.out, load_public(world.home / "key.pub"))
     assert notice.release == release.id
     assert remaining(world) == CAP - 1
-    with pytest.raises(BadRelease, match="withdrawn"):
+    with pytest.raises(BadRelease, match=r'The release in ".+" was withdrawn') as caught:
         load(world.out)
+    assert caught.value.do == "Use a later release, if there is one."
     with pytest.raises(CannotWrite):
         world.publish("counts")
     assert [path.name for path in world.out.parent.iterdir()] == ["noon"]

@@ -201,7 +201,7 @@ def test_keys_and_backdrops_are_plain_files(tmp_path: Path) -> None:
         for act in (load_public, load_private):
             with pytest.raises(SafesideError, match=r"is not|There is no"):
                 act(tmp_path / f"{number}")
-        with pytest.raises(BadFile, match="is no plain file"):
+        with pytest.raises(BadFile, match=r'The basemap ".+" is no plain file'):
             read_basemap(tmp_path / f"{number}")
     create_key(tmp_path / "key")
     (tmp_path / "mounted").symlink_to(tmp_path / "key")
@@ -223,7 +223,8 @@ def test_the_digest_of_a_list_of_places_is_of_that_list_alone() -> None:
 def test_names_that_would_paint_are_refused_before_anything_is_paid(
     world: World, more: dict[str, str]
 ) -> None:
-    with pytest.raises(BadQuestion, match="holds a control character"):
+    with pytest.raises(BadQuestion, match="holds a control character") as caught:
         world.publish("counts", **more)
+    assert caught.value.do == "Use letters, digits and marks that can be seen."
     assert remaining(world) == CAP
     assert not os.path.lexists(world.out)

@@ -54,7 +54,6 @@ VIOLATION: Final = 1
 INTERRUPTED: Final = 128 + signal.SIGINT
 TERMINATED: Final = 128 + signal.SIGTERM
 CLOSED_PIPE: Final = 128 + signal.SIGPIPE
-_SHOW_AFTER_SECONDS: Final = 1.0
 _PAINTS: Final = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """What JSON lets stand as it is and a terminal obeys, or no terminal takes."""
 
@@ -107,14 +106,15 @@ def interactive() -> bool:
 
 
 class Spinner:
-    """A progress bar on standard error that appears once the work has lasted a second."""
+    """A progress bar on standard error that appears once the work has lasted `after` seconds."""
 
-    def __init__(self) -> None:
+    def __init__(self, after: float) -> None:
         self._bar: Bar | None = None
+        self._after = after
         self._began = time.monotonic()
 
     def __call__(self, done: float | None, what: str) -> None:
-        if self._bar is None and time.monotonic() - self._began > _SHOW_AFTER_SECONDS:
+        if self._bar is None and time.monotonic() - self._began > self._after:
             self._bar = _new_bar()
             self._bar.start()
         if self._bar is not None:
@@ -122,7 +122,7 @@ class Spinner:
             self._bar.update(self._bar.task_ids[0], description=what, completed=done or 0.0, total=total)
 
     def pause(self) -> None:
-        """Make room for what is said or asked; the bar appears again once the work goes on for a second."""
+        """Make room for what is said or asked; the bar appears again once the work goes on long enough."""
         if self._bar is not None:
             self._bar.stop()
         self._bar, self._began = None, time.monotonic()
@@ -139,9 +139,9 @@ def _new_bar() -> Bar:
 
 
 @contextmanager
-def spinner() -> Iterator[Spinner]:
-    """A progress bar for as long as the work lasts."""
-    bar = Spinner()
+def spinner(after: float = 1.0) -> Iterator[Spinner]:
+    """A progress bar for as long as the work lasts; quick work, of less than `after` seconds, shows none."""
+    bar = Spinner(after)
     try:
         yield bar
     finally:

@@ -19,7 +19,6 @@ from safeside.errors import LedgerError, SafesideError
 from safeside.ledger import addresses
 from safeside.ledger.events import Event
 from safeside.ledger.store import (
-    BUSY_SECONDS,
     TABLES,
     Identity,
     Rows,
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
 _CONNECT_SECONDS: Final = 10
 _BEFORE_WRITING: Final = (
     "SET TRANSACTION ISOLATION LEVEL READ COMMITTED",
-    f"SET LOCAL lock_timeout = '{BUSY_SECONDS}s'",
     "SELECT set_config('synchronous_commit', 'on', true) "
     "WHERE current_setting('synchronous_commit') IN ('off', 'local', 'remote_write')",
 )
@@ -73,9 +71,13 @@ class PostgresStore(Store):
             raise addresses.unreadable() from None
         return addresses.shown(dict(parts))
 
+    @property
+    def _before_writing(self) -> tuple[str, ...]:
+        return (*_BEFORE_WRITING, f"SET LOCAL lock_timeout = '{round(1000 * self.busy_seconds)}ms'")
+
     def create(self, identity: Identity, chain: Sequence[Event], documents: Mapping[str, str]) -> None:
         try:
-            with self._explained(but=_TAKEN), self._transaction(_BEFORE_WRITING) as rows:
+            with self._explained(but=_TAKEN), self._transaction(self._before_writing) as rows:
                 rows.create(identity, chain, documents)
         except (self._psycopg.errors.DuplicateTable, self._psycopg.errors.UniqueViolation):
             raise LedgerError(
@@ -103,7 +105,7 @@ class PostgresStore(Store):
     def aside(self) -> str | None:
         """The tables that are there get other names."""
         mark = datetime.now(UTC).strftime("damaged_%Y%m%d%H%M%S")
-        with self._explained(), self._transaction(_BEFORE_WRITING):
+        with self._explained(), self._transaction(self._before_writing):
             connection = self._connect()
             there = [one for one in TABLES if _there(connection, one)]
             for table in there:
@@ -117,7 +119,7 @@ class PostgresStore(Store):
 
     @contextmanager
     def write(self) -> Iterator[Rows]:
-        with self._explained(), self._transaction((*_BEFORE_WRITING, _TAKE_TURNS)) as rows:
+        with self._explained(), self._transaction((*self._before_writing, _TAKE_TURNS)) as rows:
             yield rows
 
     @contextmanager
@@ -225,7 +227,7 @@ class PostgresStore(Store):
         if isinstance(error, errors.UndefinedTable):
             return missing(self.where)
         if isinstance(error, errors.LockNotAvailable):
-            return busy(self.where)
+            return busy(self.where, self.busy_seconds)
         if isinstance(error, errors.UndefinedColumn | errors.WrongObjectType | self._psycopg.DataError):
             return damaged(self.where)
         if isinstance(error, self._psycopg.OperationalError | self._psycopg.InterfaceError):

@@ -22,7 +22,6 @@ from safeside.ledger import queue
 from safeside.ledger.addresses import SQLITE
 from safeside.ledger.events import Event
 from safeside.ledger.store import (
-    BUSY_SECONDS,
     Identity,
     Rows,
     Store,
@@ -107,10 +106,10 @@ class SqliteStore(Store):
     @contextmanager
     def write(self) -> Iterator[Rows]:
         try:
-            with queue.in_turn(self.queue, BUSY_SECONDS), self._transaction("BEGIN IMMEDIATE") as rows:
+            with queue.in_turn(self.queue, self.busy_seconds), self._transaction("BEGIN IMMEDIATE") as rows:
                 yield rows
         except queue.Late:
-            raise busy(self.where) from None
+            raise busy(self.where, self.busy_seconds) from None
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[Rows]:
@@ -153,7 +152,7 @@ class SqliteStore(Store):
             self._connection = sqlite3.connect(
                 f"{self._path.absolute().as_uri()}?mode=rw",
                 uri=True,
-                timeout=BUSY_SECONDS,
+                timeout=self.busy_seconds,
                 isolation_level=None,
                 check_same_thread=False,
             )
@@ -176,7 +175,7 @@ class SqliteStore(Store):
     def _explain(self, error: sqlite3.Error) -> SafesideError:
         code = getattr(error, "sqlite_errorcode", 0) & _PRIMARY
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            return busy(self.where)
+            return busy(self.where, self.busy_seconds)
         if code == sqlite3.SQLITE_FULL:
             return StoreUnavailable(
                 f"The disk is full: {self.where} could not be written.",

@@ -63,8 +63,6 @@ TABLES: Final = tuple(
 _LAST: Final = (1 << 31) - 1
 _MANY: Final = 200
 """How many rows one statement adds or deletes at most."""
-BUSY_SECONDS: Final = 120
-"""How long a writer waits for its turn before it gives up."""
 
 Row = tuple[int, str, str]
 Execute = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
@@ -274,6 +272,8 @@ class Store(ABC):
     """How messages name it; never with a password."""
     beside: Path | None
     """Where the witness stands that travels with the database, if it is a file."""
+    busy_seconds: float = 120
+    """How long a writer waits for its turn before it gives up."""
 
     @abstractmethod
     def create(self, identity: Identity, chain: Sequence[Event], documents: Mapping[str, str]) -> None:
@@ -349,10 +349,10 @@ def gone(where: str, why: str) -> StoreUnavailable:
     )
 
 
-def busy(where: str) -> StoreUnavailable:
+def busy(where: str, seconds: float) -> StoreUnavailable:
     """Somebody else has held the ledger for too long."""
     return StoreUnavailable(
-        f"{begin(where)} was busy for {BUSY_SECONDS} seconds.",
+        f"{begin(where)} was busy for {seconds:g} seconds.",
         "Nothing was spent. Look for another safeside that hangs, then run the same command again.",
     )
 
