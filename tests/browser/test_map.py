@@ -244,7 +244,7 @@ def test_a_large_threshold_leaves_the_page_whole(visit: Open, tmp_path: Path, li
     release = simulate(counts, **terms, out=tmp_path / "out", places=frame, seed=1)
     opened = visit(release.map)
     opened.page.wait_for_selector("body[data-ready]")
-    assert f"At most {release.answers.upper[0]} known infected visitors" in _table_text(opened.page)
+    assert f"At most {release.answers.upper[0]:,} known infected visitors" in _table_text(opened.page)
     assert opened.page.input_value("#slider") == str(limit)
     opened.quiet()
 

@@ -25,6 +25,7 @@ QUESTIONS: dict[str, tuple[dict[str, Any], str, str, str]] = {
         "counted in many of the windows",
         'Ask with `method="selection"`',
     ),
+    "language": ({"language": "tlh"}, INSTANT, 'no sentences in the language "tlh"', "Give one of en"),
     "no limit": (
         {"method": "counts"},
         DAY,

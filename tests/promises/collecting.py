@@ -13,6 +13,7 @@ from safeside.privacy.account import Cost, Kind, standing
 from safeside.releases.publish import SUPERSEDE_WARNING
 from safeside.releases.signing import create_key, load_private
 from safeside.releases.withdraw import WARNING, notice_sentences
+from safeside.words import Words
 
 ROOT = Path(__file__).parents[2]
 ELSEWHERE = frozenset({"audit", "benchmarks", "city", "errata", "paper", "risk"})
@@ -59,7 +60,7 @@ def artefacts(home: Path) -> Mapping[str, str]:
     create_key(home / "key")
     key = load_private(home / "key")
     said = {
-        "the notice of a withdrawal": "\n\n".join(notice_sentences("r-1")),
+        "the notice of a withdrawal": "\n\n".join(notice_sentences("r-1", Words())),
         "the warning of `withdraw`": WARNING,
         "the warning of `publish --supersedes`": SUPERSEDE_WARNING,
         "the standing guarantee": "\n\n".join(_standing()),

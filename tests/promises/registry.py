@@ -258,6 +258,13 @@ CHECKED: Final[dict[str, tuple[str, ...]]] = every.CHECKED | {
     "since others cannot change the count": (
         "tests/visits/count/test_ways_out.py::test_old_and_future_visits_beside_those_asked_about",
     ),
+    "prints one JSON document on standard output": (
+        "tests/cli/test_publish.py::test_json_is_one_document_and_everything_else_goes_to_the_terminal",
+    ),
+    "one digest of them (`guarantee.earlier`": (
+        "tests/releases/test_publish.py::test_a_release_names_earlier_ones_by_number_and_digest_and_not_what_came_to_nothing",
+        "tests/releases/test_publish.py::test_the_digest_of_earlier_releases_is_computed_from_the_history_of_the_ledger",
+    ),
     "statistics are never believed": (
         "tests/property/test_visits_files.py::test_statistics_are_not_believed",
         "tests/visits/count/test_row_groups.py::test_numbers_of_rows_that_lie_lose_nobody",

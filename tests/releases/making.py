@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 from hypothesis import strategies as st
 
@@ -22,6 +23,7 @@ from safeside.releases.signature import sign
 from safeside.releases.signing import PrivateKey
 from safeside.releases.simulate import simulate
 from safeside.visits import Places
+from safeside.words import Subject
 
 INSTANT = "2021-06-03T18:00:00+09:00"
 DAY = "2021-06-03T00:00:00+09:00/2021-06-04T00:00:00+09:00"
@@ -127,10 +129,18 @@ def asked(number: int, terms: dict[str, Any], when: str = INSTANT) -> Inquiry:
 
 
 def signed(
-    out: Path, counts: list[int], terms: dict[str, Any], key: PrivateKey, *, when: str = INSTANT
+    out: Path,
+    counts: list[int],
+    terms: dict[str, Any],
+    key: PrivateKey,
+    *,
+    when: str = INSTANT,
+    subject: Subject | None = None,
 ) -> Release:
     """A release that looks as a published one does, made without a ledger, to be looked at and spoilt."""
     inquiry = asked(len(counts), terms, when)
+    if subject is not None:
+        inquiry = replace(inquiry, question=msgspec.structs.replace(inquiry.question, subject=subject))
     conditions, method = inquiry.conditions, inquiry.question.method
     conditions = replace(conditions, known=method.settled(conditions))
     drawn = method.draw(conditions, np.array(counts, dtype=np.int64))
@@ -138,7 +148,7 @@ def signed(
         release="r-1",
         known_on=written(NOW),
         question=inquiry.question,
-        counted=("People are counted.",),
+        counted=(inquiry.question.words.again(inquiry.question.rule()),),
         mechanism=method.stated(conditions),
         outcome=dict(drawn.outcome),
         guarantee=Promised.of(conditions, caps=CAPS),

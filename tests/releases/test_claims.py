@@ -32,7 +32,6 @@ from safeside.releases.release import Release
 from safeside.releases.signature import sign
 from safeside.releases.signing import PrivateKey, create_key, load_private
 from safeside.releases.verify import verify
-from safeside.releases.wording import sentences
 
 COUNTS = [0, 0, 1, 2, 5, 9, 20, 20]
 NOON = "2021-06-03T12:00:00+00:00"
@@ -293,7 +292,7 @@ def test_a_price_beyond_the_caps_is_found_though_the_promise_fits_them(
     guarantee = {
         **raw(release)["guarantee"],
         "caps": {"epsilon": "1/2", "delta": "1/100"},
-        "promise": sentences(promise_of(caps, Unit.PERSON)),
+        "promise": list(promise_of(caps, Unit.PERSON)),
     }
     with pytest.raises(BadRelease, match="cost more than its dataset's caps allow"):
         verify(resigned(release, key, guarantee=guarantee).directory, tmp_path / "key.pub")
@@ -383,11 +382,11 @@ def _could_be_true(at: tuple[str, ...], release: Release) -> bool:
         return not (answers.upper >= record["question"]["people"]).any()
     if (
         at in (("question", "method", "alarms"), ("question", "max_places_per_person"))
-        and record["mechanism"]["alarms"]
+        and "alarms" in record["question"]["method"]
     ):
-        price, mechanism = record["ledger"]["cost"], record["mechanism"]
-        same = min(mechanism["alarms"], mechanism["max_places_per_person"] or mechanism["alarms"])
-        paid = Fraction(price["epsilon"]) / Fraction(price["epsilon_each"])
+        price, alarms = record["ledger"]["cost"], record["question"]["method"]["alarms"]
+        same = min(alarms, record["question"]["max_places_per_person"] or alarms)
+        paid = Fraction(price["epsilon"]) / Fraction(price["each"])
         return same == paid and not (at[-1] == "alarms" and record["answers"]["NOT_ASKED"])
     return False
 

@@ -22,6 +22,7 @@ from safeside.releases import wording
 from safeside.releases.release import load
 from safeside.releases.signing import load_private, load_public
 from safeside.releases.withdraw import REASONS, notice_sentences, read_notice, withdraw
+from safeside.words import Words
 
 LATER = datetime(2030, 1, 1, tzinfo=UTC)
 
@@ -74,7 +75,7 @@ def test_the_public_notice_reads_the_same_for_every_reason_and_the_ledger_keeps_
     assert (status.releases, status.withdrawn, status.unfinished) == (0, 1, 0)
     public = b"".join(path.read_bytes() for path in sorted(world.out.iterdir()))
     assert reason.encode() not in public
-    said = notice_sentences(release.id)
+    said = notice_sentences(release.id, Words())
     page = (world.out / "map.html").read_text()
     assert page == (world.out / "report.html").read_text()
     for sentence in said:

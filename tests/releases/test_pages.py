@@ -13,6 +13,7 @@ from jinja2 import UndefinedError
 from tests.releases.making import simulated
 
 from safeside.releases import pages, states
+from safeside.words import Words
 
 HOSTILE = '</title></style></script><script>alert(1)</script><img src=x onerror="alert(1)">'
 STYLES = ("map.css", "report.css")
@@ -20,7 +21,7 @@ STYLES = ("map.css", "report.css")
 
 def notice(**values: str) -> str:
     filled = {"title": "t", "body_class": "b", "when_iso": "w", "when_text": "w", "notice": ["n"], **values}
-    return pages.page("notice.html", style="report.css", **filled).decode()
+    return pages.page("notice.html", Words(), style="report.css", **filled).decode()
 
 
 @pytest.mark.parametrize("name", ["title", "body_class", "when_iso", "when_text"])
@@ -33,7 +34,7 @@ def test_every_value_is_escaped(name: str) -> None:
 
 def test_a_name_that_nobody_gave_is_an_error() -> None:
     with pytest.raises(UndefinedError, match="title"):
-        pages.page("notice.html", style="report.css")
+        pages.page("notice.html", Words(), style="report.css")
 
 
 def test_data_cannot_end_the_element_it_stands_in() -> None:

@@ -137,7 +137,7 @@ def test_an_order_may_come_from_an_earlier_release_or_a_file(tmp_path: Path) -> 
     terms = {"epsilon": 5, "at_most": 2, "max_alarms": 1, "order": f"file:{tmp_path / 'order.txt'}"}
     release = simulated(tmp_path / "out", [0, 0, 0, 0], terms)
     assert (release.directory / "order.csv").read_text().split()[1:] == ["p2", "p1", "p0", "p3"]
-    assert release.manifest["mechanism"]["order"]["kind"] == "file"
+    assert release.manifest["question"]["method"]["order"]["kind"] == "file"
 
 
 def test_thresholds_may_differ_from_place_to_place(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
@@ -24,9 +24,10 @@ from safeside.ledger.chain import Chain
 from safeside.ledger.events import DOCUMENT, digest
 from safeside.ledger.periods import check_periods, word
 from safeside.ledger.store import Rows, Unreadable
-from safeside.privacy.account import NONE, ZERO, Budget, Kind, Standing, promise
+from safeside.privacy.account import NONE, WORDS, ZERO, Budget, Kind, Standing, promise_sentences
 from safeside.privacy.guarantee import Neighbours, Unit
 from safeside.privacy.policy import Policy
+from safeside.words import Words
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -129,7 +130,7 @@ def status(chain: Chain, dataset: str) -> Status:
             else _more(last, group.cap),
             leaks=_summary(rows, tallies),
             sentences=_sentences(group, tallies),
-            promise=promise_of(group.standing, group.unit),
+            promise=" ".join(promise_of(group.standing, group.unit)),
             forgotten=len(chain.lost()),
         )
 
@@ -213,7 +214,7 @@ def _sentences(group: Group, tallies: list[Tally]) -> tuple[str, ...]:
     if not kinds:
         return ("Nothing was published from this dataset.",)
     if group.standing.delta >= 1:
-        return (_BROKEN,)
+        return (WORDS("promise.broken"),)
     neighbours = Neighbours.REPLACE if Kind.DP_REPLACE in kinds else Neighbours.ADD_REMOVE
     sentences = Standing(
         whole=group.standing,
@@ -238,9 +239,8 @@ def _alone(tallies: list[Tally], neighbours: Neighbours) -> Budget:
     return most
 
 
-_BROKEN: Final = "More was charged to this dataset than any promise allows: nothing is promised any more."
-
-
-def promise_of(standing: Budget, unit: Unit) -> str:
+def promise_of(standing: Budget, unit: Unit, words: Words = WORDS) -> tuple[str, ...]:
     """What the people in a dataset are told, by what holds for everything published from it."""
-    return _BROKEN if standing.delta >= 1 else promise(standing.epsilon, standing.delta, unit=unit)
+    if standing.delta >= 1:
+        return (words("promise.broken"),)
+    return promise_sentences(standing.epsilon, standing.delta, unit=unit, words=words)

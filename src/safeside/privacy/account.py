@@ -21,7 +21,10 @@ from safeside.errors import BadNumber, PrivacyError
 from safeside.exact import Number, show
 from safeside.privacy.guarantee import WHOSE, Neighbours, Unit
 from safeside.records import Part
+from safeside.words import Words
 
+WORDS: Final = Words()
+"""English, of visitors."""
 DIGITS: Final = 6
 """Significant digits to which what is not rational is rounded up."""
 
@@ -263,65 +266,37 @@ def _apart(delta: Fraction) -> str:
     return f", apart from a probability of at most {show(delta)}" if delta else ""
 
 
-_PERIOD = {Unit.PERSON: "", Unit.PERSON_DAY: "day", Unit.PERSON_WEEK: "week"}
+_PERIOD = {Unit.PERSON: None, Unit.PERSON_DAY: "day", Unit.PERSON_WEEK: "week"}
 
 
-def promise(epsilon: Number, delta: Number = 0, *, unit: Unit = Unit.PERSON) -> str:
+def promise(epsilon: Number, delta: Number = 0, *, unit: Unit = Unit.PERSON, words: Words = WORDS) -> str:
     """What a person in the dataset is told; every factor is rounded up.
 
     `epsilon` and `delta` are the dataset's caps in the ledger, never those of one release and never net of
     refunds: the promise is about everything that may come out under them.
     """
+    return " ".join(promise_sentences(epsilon, delta, unit=unit, words=words))
+
+
+def promise_sentences(
+    epsilon: Number, delta: Number = 0, *, unit: Unit = Unit.PERSON, words: Words = WORDS
+) -> tuple[str, ...]:
+    """The same, sentence by sentence."""
     cap, failing = exact.epsilon(epsilon), exact.delta(delta)
     period = _PERIOD[unit]
-    sentences = [_whole_sentence(cap, failing, period)]
-    if not failing:
-        sentences.append(_odds_sentence(cap, period))
-    sentences.append(_together_sentence(cap, failing))
-    if period:
-        sentences.append(
-            f"This protects one {period} at a time: read the same powers for several {period}s of yours, "
-            f"so that 7 {period}s together are protected at 7 times {show(cap)}, that is {show(7 * cap)}."
-        )
-    sentences.append(
-        "It may show for certain that you did not visit some of them, and so, to someone who thinks you were "
-        "probably at one of several, point to the one that is left."
-    )
-    sentences.append("That you are in this dataset is not hidden.")
-    return " ".join(sentences)
-
-
-def _whole_sentence(cap: Fraction, failing: Fraction, period: str) -> str:
-    when = f" {'on' if period == 'day' else 'in'} any one {period} you choose" if period else ""
-    return (
-        "Everything published from this dataset up to now, about the places and times named here, was, "
-        f"taken together, at most {_factor(cap)} times as probable as it would have been had you visited "
-        f"none of them{when}{_apart(failing)}."
-    )
-
-
-def _odds_sentence(cap: Fraction, period: str) -> str:
-    of_that = f"visits of that {period} say nothing about your other {period}s or" if period else ""
-    whose = of_that or "visits say nothing about"
-    when = f" that {period}" if period else ""
-    factor = exact.exp_up(cap)
-    return (
-        f"So, to someone for whom your {whose} other people's, it raises the odds that you visited at least "
-        f"one of them{when}, against none, by a factor of at most {factor}; and, to someone who also knows "
-        f"which of the others you visited{when}, the odds that you visited this one too by a factor of at "
-        f"most {factor}."
-    )
-
-
-def _together_sentence(cap: Fraction, failing: Fraction) -> str:
-    text = (
-        f"For h people who go about together read e^(h times {show(cap)}) instead: for two, "
-        f"{exact.exp_up(2 * cap)}"
-    )
-    if not failing:
-        return text + "."
-    factor = exact.exp_up(cap)
-    return (
-        f"{text}; and, instead of {show(failing)}, that number times 1 + e^{show(cap)} + ... + "
-        f"e^((h - 1) times {show(cap)}): for two, times 1 + {factor}."
-    )
+    once, twice = str(exact.exp_up(cap)), str(exact.exp_up(2 * cap))
+    numbers = {"epsilon": show(cap), "factor": once, "two": twice, "delta": show(failing)}
+    odds = "promise.odds" if period is None else f"promise.odds-{period}"
+    sentences = [
+        words(
+            "promise.whole",
+            **numbers,
+            when="" if period is None else words(f"promise.when-{period}"),
+            apart=words("promise.apart", **numbers) if failing else "",
+        ),
+        *([] if failing else [words(odds, **numbers)]),
+        words("promise.together-delta" if failing else "promise.together", **numbers),
+    ]
+    if period is not None:
+        sentences.append(words(f"promise.several-{period}", **numbers, seven=show(7 * cap)))
+    return (*sentences, words("promise.certain"), words("promise.in-dataset"))

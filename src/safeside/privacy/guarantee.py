@@ -10,6 +10,7 @@ from typing import Final, TypeVar
 from safeside import exact
 from safeside.errors import PrivacyError
 from safeside.privacy.policy import Policy
+from safeside.words import Words
 
 
 class Neighbours(StrEnum):
@@ -78,11 +79,6 @@ WHOSE: Final = {
     Unit.PERSON: "one person's whole record",
     Unit.PERSON_DAY: "one person's record of one day",
     Unit.PERSON_WEEK: "one person's record of one week",
-}
-_WHO = {
-    Unit.PERSON: "one person",
-    Unit.PERSON_DAY: "one person's day",
-    Unit.PERSON_WEEK: "one person's week",
 }
 
 
@@ -156,18 +152,17 @@ class Guarantee:
                 "State both for the same unit, or keep a ledger for each unit.",
             )
 
-    def sentence(self) -> str:
+    def sentence(self, words: Words | None = None) -> str:
         """The promise in one plain sentence; e^epsilon is rounded up."""
-        factor = f"{exact.exp_up(self.epsilon)} (e^{exact.show(self.epsilon)}, rounded up)"
-        what = f"This release by itself is at most {factor} times as probable as it would be"
-        failing = f", apart from a probability of at most {exact.show(self.delta)}" if self.delta else ""
+        words = words or Words()
+        said = {
+            "factor": str(exact.exp_up(self.epsilon)),
+            "epsilon": exact.show(self.epsilon),
+            "apart": words("guarantee.apart", delta=exact.show(self.delta)) if self.delta else "",
+        }
         if self.neighbours is Neighbours.ADD_REMOVE:
-            return f"{what} with {_WHO[self.unit]} added or removed{failing}."
-        other = f"{what} had {WHOSE[self.unit]} been any other"
+            return words("guarantee.added", **said, who=words(f"guarantee.who.{self.unit}"))
+        whose = words(f"guarantee.whose.{self.unit}")
         if not len(self.policy):
-            return f"{other}{failing}."
-        given_up = self.policy.sentence()
-        return (
-            f"{other} of which every fact given up by the policy is still true where it was{failing}; "
-            f"{given_up[:1].lower()}{given_up[1:]}"
-        )
+            return words("guarantee.replaced", **said, whose=whose)
+        return words("guarantee.policy", **said, whose=whose, facts=self.policy.sentence(words))

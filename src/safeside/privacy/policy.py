@@ -16,6 +16,7 @@ from typing import Final
 
 from safeside.errors import UnknownPolicy
 from safeside.names import did_you_mean
+from safeside.words import Words
 
 NOT: Final = "not "
 """What a negation begins with: the proposition `not A` is the negation of the atom `A`."""
@@ -97,22 +98,19 @@ class Policy:
         return name in self.propositions
 
     def __repr__(self) -> str:
-        return f"Policy({self._names()})" if self.propositions else "Policy.none()"
+        return f"Policy({self._names(Words())})" if self.propositions else "Policy.none()"
 
-    def sentence(self) -> str:
+    def sentence(self, words: Words | None = None) -> str:
         """What may leak, in one plain sentence that stays short however many propositions there are."""
+        words = words or Words()
         if not self.propositions:
-            return "No fact about a person is given up."
-        few = len(self) == 1
-        return (
-            f"{len(self):,} {'fact' if few else 'facts'} about a person may become known where "
-            f"{'it is' if few else 'they are'} true: {self._names()}."
-        )
+            return words("guarantee.no-facts")
+        return words("guarantee.facts", n=len(self), names=self._names(words))
 
-    def _names(self) -> str:
+    def _names(self, words: Words) -> str:
         first = heapq.nsmallest(_NAMES_SHOWN, self.propositions)
-        more = len(self) - len(first)
-        return "; ".join(first) + (f"; and {more:,} more" if more else "")
+        more, names = len(self) - len(first), "; ".join(first)
+        return words("guarantee.more", names=names, n=more) if more else names
 
 
 class Vocabulary:

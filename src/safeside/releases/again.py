@@ -11,6 +11,7 @@ from typing import Any
 
 from safeside.errors import BadQuestion
 from safeside.ledger import Ledger, Reservation, Stage
+from safeside.words import Words
 
 
 def asked_before(
@@ -22,25 +23,17 @@ def asked_before(
     return ledger.asked(dataset, question)
 
 
-def sentence(earlier: Reservation) -> str:
+def sentence(earlier: Reservation, words: Words) -> str:
     """What the preview says of it."""
-    where = earlier.question.get("out")
-    if earlier.stage is Stage.RESERVED:
-        return (
-            f'The request "{earlier.request}" has paid for the same question and is not finished: the same '
-            f'command with `out="{where}"` finishes it and spends nothing more.'
-        )
-    return (
-        f'The release "{earlier.request}" ("{where}") answers the same question. Asking again is charged '
-        "again, and two answers tell more than one."
-    )
+    stage = "unfinished" if earlier.stage is Stage.RESERVED else "before"
+    return words(f"preview.{stage}", request=earlier.request, out=str(earlier.question.get("out")))
 
 
 def require_new(earlier: Reservation | None) -> None:
     """Refuse to pay twice for one question unless that was said."""
     if earlier is not None:
         raise BadQuestion(
-            sentence(earlier),
+            sentence(earlier, Words()),
             "Use that one. To supersede it on a schedule, give `supersedes=`; to pay for another answer all "
             "the same, `again=True`.",
         )

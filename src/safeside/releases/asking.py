@@ -23,6 +23,7 @@ from safeside.releases.methods.decision import require_delta
 from safeside.releases.question import Question, common_threshold
 from safeside.releases.targets import Targets
 from safeside.visits import Places, VisitFormat, When, Window, read_places, require_free_ground, split
+from safeside.words.catalogue import ENGLISH
 
 NOT_VISITED: Final = "not-visited"
 ADP: Final = "adp"
@@ -85,6 +86,7 @@ def ask(
     radius: float | None = None,
     visit_format: VisitFormat | None = None,
     exclude_unknown_places: bool = False,
+    language: str = ENGLISH,
     dataset: Dataset | None = None,
 ) -> Inquiry:
     """The question that these arguments ask; nothing here has seen any data.
@@ -137,6 +139,7 @@ def ask(
         reading=declared(form, exclude_unknown_places=exclude_unknown_places),
         timezone=form.timezone,
         so_far=so_far,
+        language=language,
     )
     question.check()
     return Inquiry(

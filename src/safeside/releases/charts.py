@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from markupsafe import Markup, escape
@@ -18,38 +19,41 @@ _FRAME: Final = _HALF + _SCALE + 8
 """Both pictures of a pair are of one size, so that they stand level side by side."""
 
 
-def share_bar(parts: Sequence[tuple[str, str, int]]) -> Markup:
-    """One bar for all places: (class, words, number) for each answer, in order."""
-    total = max(1, sum(number for _, _, number in parts))
+@dataclass(frozen=True, kw_only=True)
+class Piece:
+    """A part of a bar: its style, how large it is, and what is written beside it."""
+
+    name: str
+    number: int
+    words: str
+    detail: str
+
+
+def share_bar(pieces: Sequence[Piece]) -> Markup:
+    """One bar for all places, by what is said of them, in order."""
+    total = max(1, sum(one.number for one in pieces))
     body, labels, at = [], [], 0.0
-    for name, _, number in parts:
-        wide = _WIDE * number / total
-        if number:
+    for one in pieces:
+        wide = _WIDE * one.number / total
+        if one.number:
             body.append(
-                f'<rect class="{name}" x="{at:.1f}" y="0" width="{max(wide - 2, 1):.1f}" height="54"/>'
+                f'<rect class="{one.name}" x="{at:.1f}" y="0" width="{max(wide - 2, 1):.1f}" height="54"/>'
             )
         at += wide
-    for column, (name, words, number) in enumerate(parts):
-        x = column * _WIDE / len(parts)
+    for column, one in enumerate(pieces):
+        x = column * _WIDE / len(pieces)
         labels.append(
-            f'<rect class="{name}" x="{x:.0f}" y="76" width="14" height="14"/>'
-            f'<text class="strong" x="{x + 22:.0f}" y="88">{escape(words)}</text>'
-            f'<text class="soft" x="{x + 22:.0f}" y="108">{number:,} of {total:,} places '
-            f"({_percent(number, total)})</text>"
+            f'<rect class="{one.name}" x="{x:.0f}" y="76" width="14" height="14"/>'
+            f'<text class="strong" x="{x + 22:.0f}" y="88">{escape(one.words)}</text>'
+            f'<text class="soft" x="{x + 22:.0f}" y="108">{escape(one.detail)}</text>'
         )
-    title = "; ".join(f"{words}: {number:,}" for _, words, number in parts)
+    title = "; ".join(f"{one.words}: {one.detail}" for one in pieces)
     return _svg(_WIDE, 116, title, "".join(body + labels))
 
 
-def _percent(number: int, total: int) -> str:
-    """Never rounded to all or nothing when it is neither."""
-    if number in (0, total):
-        return f"{100 * number // total} %"
-    share = 100 * number / total
-    return "under 0.1 %" if share < 0.1 else "over 99.9 %" if share > 99.9 else f"{share:.1f} %"
-
-
-def histogram(bars: Sequence[int], threshold: int | None, *, last_is_more: bool) -> Markup:
+def histogram(
+    bars: Sequence[int], threshold: int | None, *, last_is_more: bool, title: str, most_words: str
+) -> Markup:
     """How many places have each published upper bound; bars within the threshold are filled."""
     most, gap = max([1, *bars]), _FRAME / len(bars)
     wide = max(2.0, min(26.0, gap - 4))
@@ -73,11 +77,11 @@ def histogram(bars: Sequence[int], threshold: int | None, *, last_is_more: bool)
                 f'<text class="soft" x="{x:.1f}" y="{_TALL + 18}" text-anchor="middle">{bound}'
                 f"{'+' if more else ''}</text>"
             )
-    body.append(f'<text class="soft" x="0" y="12">{most:,} places</text>')
-    return _svg(_FRAME, _TALL + 26, "Places by published upper bound", "".join(body))
+    body.append(f'<text class="soft" x="0" y="12">{escape(most_words)}</text>')
+    return _svg(_FRAME, _TALL + 26, title, "".join(body))
 
 
-def curve(chances: Mapping[int, float], threshold: int) -> Markup:
+def curve(chances: Mapping[int, float], threshold: int, *, title: str, limit: str) -> Markup:
     """The chance of "at most" by the true number of visitors; it ends, at zero, right of the threshold."""
     gap = _HALF / max(1, *chances)
     body = [
@@ -96,10 +100,10 @@ def curve(chances: Mapping[int, float], threshold: int) -> Markup:
     rule = (threshold + 0.5) * gap
     body.append(
         f'<line class="rule" x1="{rule:.1f}" y1="4" x2="{rule:.1f}" y2="{_TALL}"/>'
-        f'<text class="strong" x="{rule + 8:.1f}" y="16">never beyond</text>'
+        f'<text class="strong" x="{rule + 8:.1f}" y="16">{escape(limit)}</text>'
     )
     inner = f'<g transform="translate({_SCALE:.0f} 0)">{"".join(body)}</g>'
-    return _svg(_FRAME, _TALL + 26, "Chance of the answer by true count", inner)
+    return _svg(_FRAME, _TALL + 26, title, inner)
 
 
 def _chance(share: float) -> str:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from safeside.decisions.states import State
 from safeside.releases import basemap_shapes, map_clock, pages, wording
 from safeside.releases.answers import Answers
-from safeside.releases.states import CODE, STATES
+from safeside.releases.states import CODE
 from safeside.releases.wording import Manifest
 from safeside.visits import Places
 
@@ -28,15 +28,17 @@ def render(
     manifest: Manifest, answers: Answers, places: Places, basemap: dict[str, Any] | None = None
 ) -> bytes:
     """The page, from what is published and the public list of places."""
+    question = manifest["question"]
     return pages.page(
         "map.html",
+        wording.words(question),
         style="map.css",
         code=pages.script(_SCRIPT),
         data=_data(manifest, answers, places, basemap),
         title=wording.title(manifest),
         body_class="simulated" if manifest["simulated"] else "release",
-        banner=wording.SIMULATION if manifest["simulated"] else None,
-        heading=wording.when(manifest["question"]),
+        banner=wording.simulation(manifest),
+        heading=wording.when(question),
         known_iso=manifest["known_on"],
         known_text=wording.known_on(manifest),
         no_slider=wording.no_slider(manifest),
@@ -55,15 +57,15 @@ def said(manifest: Manifest, answers: Answers) -> dict[str, Any]:
     published = bool(question["publish_at_least"])
     return {
         "ids": list(answers.targets),
-        "windows": map_clock.windows(answers.windows),
-        "units": map_clock.units(answers.windows),
+        "windows": map_clock.windows(answers.windows, wording.words(question)),
+        "units": map_clock.units(answers.windows, wording.words(question)),
         "measures": list(answers.measures),
         "answers": _packed(answers, published),
         "has_lower": published,
-        "level": question["method"]["name"] == "selection",
+        "level": manifest["level"],
         "at_most": _thresholds(question, answers),
         "at_least": question["at_least"] if published else None,
-        "alpha": wording.number(question["alpha"]) if published else None,
+        "alpha": wording.number(question, question["alpha"]) if published else None,
         "legend": _legend(manifest, published),
         "slider": mechanism["slider"],
         "slider_most": _slider_most(question, answers),
@@ -77,6 +79,7 @@ def _data(
     mapped = places.latitude is not None and places.longitude is not None
     return {
         **said(manifest, answers),
+        "words": wording.words(manifest["question"]).table("answer", "script"),
         "names": _names(places),
         "regions": _regions(places),
         "latitude": _whole_degrees(places.latitude) if mapped else None,
@@ -143,12 +146,8 @@ def _thresholds(question: Manifest, answers: Answers) -> int | list[int]:
 
 def _legend(manifest: Manifest, published: bool) -> list[str]:
     """Every state this release could have said, whether or not it did."""
-    shown = {State.AT_MOST, State.UNCLEAR}
-    if published:
-        shown.add(State.AT_LEAST)
-    if manifest["mechanism"]["alarms"] is not None:
-        shown.add(State.NOT_ASKED)
-    return [state.name for state in STATES if state in shown]
+    hidden = set() if published else {State.AT_LEAST.name}
+    return [name for name in manifest["possible"] if name not in hidden]
 
 
 def _slider_most(question: Manifest, answers: Answers) -> int:

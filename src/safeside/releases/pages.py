@@ -19,6 +19,7 @@ from markupsafe import Markup
 
 from safeside import __version__, untrusted
 from safeside.releases import states
+from safeside.words import Words
 
 
 def asset(name: str) -> str:
@@ -74,12 +75,16 @@ _TEMPLATES: Final = Environment(
 )
 
 
-def page(template: str, *, style: str, code: str | None = None, data: Any = None, **values: Any) -> bytes:
+def page(
+    template: str, words: Words, *, style: str, code: str | None = None, data: Any = None, **values: Any
+) -> bytes:
     """The page: the template filled with values, which are escaped; style, script and data stand as they are.
 
-    `style` names a file of the package; `code` is a whole script, and `data` what it reads.
+    `words` says what the template itself says; `style` names a file of the package; `code` is a whole script,
+    and `data` what it reads.
     """
     filled = _TEMPLATES.get_template(template).render(
+        say=words,
         csp=policy(code),
         version=__version__,
         style=Markup(asset(style)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from textwrap import TextWrapper
 from typing import Final
@@ -16,13 +16,9 @@ from safeside.releases.asking import Inquiry
 from safeside.releases.charts import FLOAT_ERROR
 from safeside.releases.choosing import Choice
 from safeside.releases.record import ReleaseRecord, plain
+from safeside.words import Words
 
 _COUNTS_NAMED: Final = 4
-_LEFT_OUT: Final = (
-    "Visits to places that are not listed will be left out, and every answer says so. How many there are is "
-    "shown here, to you alone, when they are counted: if they are many, or look like listed places, the "
-    "release stops and nothing is drawn."
-)
 _WRAPPED: Final = TextWrapper(
     width=100, initial_indent="  ", subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
 )
@@ -40,21 +36,22 @@ class Preview:
     remaining: str
     request: str
     answered: str | None = None
+    words: Words = field(default_factory=Words, repr=False)
 
     def text(self) -> str:
         """All of it, for a terminal."""
         parts = [
-            ("Question", (self.question,)),
-            *([] if self.answered is None else [("Answered before", (self.answered,))]),
-            ("Promise", self.promise),
-            ("Error side", self.error_side),
-            ("Expect", self.expect),
-            ("Price", (self.price,)),
-            ("Remaining", (self.remaining,)),
-            ("Request", (self.request,)),
+            ("question", (self.question,)),
+            *([] if self.answered is None else [("answered", (self.answered,))]),
+            ("promise", self.promise),
+            ("error-side", self.error_side),
+            ("expect", self.expect),
+            ("price", (self.price,)),
+            ("remaining", (self.remaining,)),
+            ("request", (self.request,)),
         ]
         return "\n\n".join(
-            "\n".join([title, *(_WRAPPED.fill(line) for line in lines)]) for title, lines in parts
+            "\n".join([self.words(f"preview.{title}"), *map(_WRAPPED.fill, lines)]) for title, lines in parts
         )
 
 
@@ -68,59 +65,65 @@ def preview(
     answered: str | None = None,
 ) -> Preview:
     """From the question and the account alone."""
-    record = plain(draft)
+    record, words = plain(draft), draft.question.words
+    left_out = [words("preview.unlisted")] if inquiry.exclude_unknown_places else []
     return Preview(
         question=_question(record),
         promise=tuple(wording.promise(record)),
         error_side=tuple(wording.error_side(record)),
-        expect=(*_expect(inquiry), *([_LEFT_OUT] if inquiry.exclude_unknown_places else [])),
-        price=f"{_amount(cost.epsilon, cost.delta)}, charged before anything is drawn.",
-        remaining=f"{_amount(before.epsilon, before.delta)} now; "
-        f"{_amount(after.epsilon, after.delta)} afterwards.",
-        request=f"{draft.release} (the same request is answered and charged once, however often it is run)",
+        expect=(*_expect(inquiry), *left_out),
+        price=words("preview.charged", amount=_amount(cost.epsilon, cost.delta, words)),
+        remaining=words(
+            "preview.left",
+            before=_amount(before.epsilon, before.delta, words),
+            after=_amount(after.epsilon, after.delta, words),
+        ),
+        request=words("preview.same", request=draft.release),
         answered=answered,
+        words=words,
     )
 
 
 def _question(record: wording.Manifest) -> str:
-    number = record["question"]["places"]["number"]
-    said = wording.thresholds(record["question"])
-    return f"{said}? At each of {number:,} places, {wording.when(record['question'])}."
+    question = record["question"]
+    return wording.words(question)(
+        "preview.asked",
+        said=wording.thresholds(question),
+        places=wording.places(question, question["places"]["number"]),
+        when=wording.when(question),
+    )
 
 
 def _expect(inquiry: Inquiry) -> tuple[str, ...]:
-    asked, method = inquiry.conditions, inquiry.question.method
+    asked, method, words = inquiry.conditions, inquiry.question.method, inquiry.question.words
     limit = int(asked.at_most.max())
     likely = method.chances(asked, limit, range(min(limit + 1, _COUNTS_NAMED)))
-    by_count = ", ".join(f"{at_least(share)} with {count}" for count, share in likely.items())
+    chances = [words("preview.chance", share=at_least(one), n=count) for count, one in likely.items()]
     in_turn = State.NOT_ASKED in method.possible
-    which = "A place that is asked" if in_turn else "A place"
-    lines = [
-        f'"At most" for {at_least(method.expected(asked))} of the places or more, '
-        "on average, if nobody were at any of them, and for fewer where there are visitors.",
-    ]
-    if likely:
-        lines.append(f"{which} gets it with a probability of at least {by_count} known infected visitors.")
+    lines = [words("preview.share", share=at_least(method.expected(asked)))]
+    if chances:
+        lines.append(words("preview.chances-asked" if in_turn else "preview.chances", chances=chances))
     if inquiry.choice is not None:
-        lines += _chosen(inquiry.choice)
-    lines.append("No data was read for this.")
+        lines += _chosen(inquiry.choice, words)
+    lines.append(words("preview.no-data"))
     if in_turn and inquiry.question.max_places_per_person == 1:
-        lines.append(
-            "Here one person is counted at one place only, so leaving `max_alarms=` out costs the same and "
-            "answers every place."
-        )
+        lines.append(words("preview.one-place"))
     return tuple(lines)
 
 
-def _chosen(choice: Choice) -> list[str]:
+def _chosen(choice: Choice, words: Words) -> list[str]:
     """Which way was taken, and how many conditions each was expected to certify."""
-    lines = [f'No method was named: "{choice.method}" is taken, which certifies most on the public forecast.']
+    lines = [words("preview.chosen", method=choice.method)]
     for one in choice.assumed:
-        said = "expected by the list" if one.declared else "assumed"
-        ways = ", ".join(f"{way} {number:,.0f}" for way, number in one.compared.expected.items())
+        ways = one.compared.expected.items()
         lines.append(
-            f"With {one.average:.3g} visitors on average in each place and window ({said}): {ways} of "
-            f"{one.compared.conditions:,}; no method that is never wrong more than {one.compared.limit:,.0f}."
+            words(
+                "preview.compared-listed" if one.declared else "preview.compared-assumed",
+                average=f"{one.average:.3g}",
+                ways=[words("preview.way", method=str(way), n=round(number)) for way, number in ways],
+                conditions=one.compared.conditions,
+                limit=round(one.compared.limit),
+            )
         )
     return lines
 
@@ -130,5 +133,6 @@ def at_least(share: float) -> str:
     return f"{max(0, math.floor((share - FLOAT_ERROR) * 1000)) / 10:.1f} %"
 
 
-def _amount(epsilon: Fraction, delta: Fraction) -> str:
-    return f"epsilon {show(epsilon)}, delta {show(delta)}" if delta else f"epsilon {show(epsilon)}"
+def _amount(epsilon: Fraction, delta: Fraction, words: Words) -> str:
+    key = "preview.amount-delta" if delta else "preview.amount"
+    return words(key, epsilon=show(epsilon), delta=show(delta))

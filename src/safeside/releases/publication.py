@@ -165,7 +165,7 @@ class Publication:
             supersedes=self.supersedes,
             known_on=moment_written(known_on),
             question=self.question,
-            counted=counted or (self.question.rule(),),
+            counted=tuple(map(self.question.words.again, counted or (self.question.rule(),))),
             mechanism=self.question.method.stated(asked),
             guarantee=Promised.of(
                 asked, unit=self.dataset.unit, caps=status.standing, earlier=status.published
@@ -185,7 +185,7 @@ class Publication:
             self.cost,
             before,
             after,
-            answered=None if self.earlier is None else again.sentence(self.earlier),
+            answered=None if self.earlier is None else again.sentence(self.earlier, self.question.words),
         )
 
     def run(self, progress: Progress = quiet, *, confirm: Confirm = never_confirm) -> Release:

@@ -26,17 +26,11 @@ from safeside.releases.methods import AnyMethod, Conditions, Whole
 from safeside.releases.methods.base import Forecast, Number, Positive
 from safeside.releases.targets import Targets
 from safeside.visits import MOST_WINDOWS, Window
+from safeside.words import Subject, Words, said
+from safeside.words.catalogue import ENGLISH, require_language
 from safeside.zones import find_zone
 
 VISITED = "visited"
-
-
-class Subject(Part, frozen=True, kw_only=True):
-    """Who is counted, and what they did: the words of every sentence."""
-
-    one: PlainText = "known infected visitor"
-    many: PlainText = "known infected visitors"
-    verb: PlainText = "visited"
 
 
 class Series(Part, frozen=True, kw_only=True):
@@ -69,6 +63,8 @@ class Question(Record, frozen=True, kw_only=True):
     """The most places one person is counted at, which the counting enforces; None where unlimited."""
     forecast: Forecast | None = None
     subject: Subject = Subject()
+    language: PlainText = ENGLISH
+    """Of every sentence that the release says."""
     reading: dict[PlainText, PlainText] = msgspec.field(default_factory=dict)
     """How the visits are read and what is left out, as it was declared."""
     timezone: PlainText | None = None
@@ -108,6 +104,11 @@ class Question(Record, frozen=True, kw_only=True):
             return None
         return self.alpha / self.number if self.publish_at_least else self.alpha
 
+    @property
+    def words(self) -> Words:
+        """What the release speaks in."""
+        return Words(language=self.language, subject=self.subject)
+
     def conditions(self, targets: Sequence[str], known: Whole | None = None) -> Conditions:
         """Every condition, for the list of targets that the question names by its digest."""
         own, common = self.at_most_of, self.at_most
@@ -126,6 +127,7 @@ class Question(Record, frozen=True, kw_only=True):
             raise BadQuestion(
                 "A question about several measures cannot be answered yet.", "Ask one question for each."
             )
+        require_language(self.language)
         self._check_windows()
         window = self.window
         if self.timezone is not None:
@@ -196,10 +198,9 @@ class Question(Record, frozen=True, kw_only=True):
 
     def rule(self) -> str:
         """The part of the counting rule that the question fixes."""
-        touches = "covers that moment" if self.window.instant else "touches the time asked about"
-        once = "once" if len(self.windows) == 1 else "once in each window"
-        touches = touches if len(self.windows) == 1 else "touches that window"
-        return f"A person is counted at a place, {once}, where a visit of theirs {touches}."
+        if len(self.windows) > 1:
+            return said("counted.windows")
+        return said("counted.instant" if self.window.instant else "counted.interval")
 
     def recorded(self) -> dict[str, Any]:
         """As the ledger has it."""

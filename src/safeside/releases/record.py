@@ -20,7 +20,6 @@ from safeside.ledger.status import promise_of
 from safeside.privacy.account import Budget, Cost
 from safeside.privacy.guarantee import Neighbours, Unit
 from safeside.records import Part, PlainText, Record
-from safeside.releases import wording
 from safeside.releases.answers import Answers
 from safeside.releases.manifest import FILE, bad
 from safeside.releases.methods import Conditions, Mechanism
@@ -28,8 +27,6 @@ from safeside.releases.methods.base import Number
 from safeside.releases.question import Question
 from safeside.releases.states import STATES
 from safeside.untrusted import visible
-
-NO_PROMISE = "This is a simulation. Nothing is promised to anybody."
 
 
 class File(Part, frozen=True, kw_only=True):
@@ -81,16 +78,18 @@ class Promised(Part, frozen=True, kw_only=True):
         earlier: Releases = NO_RELEASES,
     ) -> Promised:
         """What follows from the question, and from the caps of the dataset; nothing without caps."""
+        words = asked.question.words
         alone = replace(asked.question.method.mechanism(asked).guarantee, unit=unit)
+        no_promise = (words("simulation.promise"), words("simulation.nothing"))
         return cls(
             kind="adp" if len(alone.policy) else "dp",
             unit=unit,
             neighbours=alone.neighbours,
             epsilon=alone.epsilon,
             delta=alone.delta,
-            sentence=alone.sentence(),
+            sentence=alone.sentence(words),
             caps=caps,
-            promise=tuple(wording.sentences(NO_PROMISE if caps is None else promise_of(caps, unit))),
+            promise=no_promise if caps is None else promise_of(caps, unit, words),
             earlier=Earlier(number=earlier.number, digest=earlier.digest),
         )
 
@@ -158,27 +157,13 @@ def decode(data: bytes) -> ReleaseRecord:
 def plain(record: ReleaseRecord) -> dict[str, Any]:
     """The record as the pages read it: every field, and what follows from the question beside it."""
     whole: dict[str, Any] = _plain(record)
-    question, method = whole["question"], whole["question"]["method"]
-    first, _, last = record.question.windows[0].partition("/")
-    order = getattr(record.question.method, "order", None)
-    error = record.question.alpha_each
+    error, method = record.question.alpha_each, record.question.method
     whole["question"] |= {
-        "when": record.question.windows[0],
-        "start": datetime.fromisoformat(first).isoformat(),
-        "end": datetime.fromisoformat(last or first).isoformat(),
-        "instant": not last,
-        "places": question["targets"],
+        "places": whole["question"]["targets"],
         "alpha_of_each_place": None if error is None else str(error),
-        "counted": list(record.counted),
     }
-    whole["mechanism"] |= {
-        "epsilon": str(record.guarantee.epsilon),
-        "delta": str(record.guarantee.delta),
-        "max_places_per_person": question["max_places_per_person"],
-        "alarms": method.get("alarms"),
-        "order": None if order is None else {"kind": order.kind, "text": order.sentence()},
-    }
-    return whole
+    possible = [state.name for state in STATES if state in method.possible]
+    return whole | {"possible": possible, "level": method.level}
 
 
 def _plain(value: Any) -> Any:

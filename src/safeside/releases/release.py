@@ -98,8 +98,9 @@ class Release:
     def summary(self) -> str:
         """What was said, in a few lines."""
         question = self.manifest["question"]
-        head = "Simulation. " if self.simulated else ""
-        return "\n".join([f"{head}{wording.when(question)}.", *statement.summary(self.manifest)])
+        when = wording.when(question)
+        head = wording.words(question)("simulation.summary", when=when) if self.simulated else f"{when}."
+        return "\n".join([head, *statement.summary(self.manifest)])
 
     def charged(self) -> Published:
         """Where and at what price this release says it was charged; the question is left out."""

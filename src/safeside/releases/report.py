@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -11,24 +12,36 @@ from markupsafe import Markup
 from safeside.releases import charts, pages, statement, wording
 from safeside.releases.answers import Answers
 from safeside.releases.wording import Manifest
+from safeside.words import Words
 
 _BARS: Final = 24
 
 
+_STYLES: Final = {
+    "AT_MOST": "at-most",
+    "AT_LEAST": "at-least",
+    "UNCLEAR": "unclear",
+    "NOT_ASKED": "not-asked",
+}
+
+
 def render(manifest: Manifest, answers: Answers, chances: Mapping[int, float]) -> bytes:
     """The page; `chances[f]` is the chance of "at most" at a true count of f, known before any data was."""
+    question, one = manifest["question"], len(manifest["question"]["windows"]) == 1
+    say = wording.words(question)
     return pages.page(
         "report.html",
+        say,
         style="report.css",
-        title=f"Report: {wording.title(manifest)}",
+        title=say("title.report", title=wording.title(manifest)),
         body_class="simulated" if manifest["simulated"] else "release",
-        banner=wording.SIMULATION if manifest["simulated"] else None,
-        heading=wording.when(manifest["question"]),
-        question=wording.thresholds(manifest["question"]),
+        banner=wording.simulation(manifest),
+        heading=wording.when(question),
+        question=wording.thresholds(question),
         known_iso=manifest["known_on"],
         known_text=wording.known_on(manifest),
-        states=charts.share_bar(_parts(manifest)),
-        states_caption="What is said of the places, all of them.",
+        states=charts.share_bar(_pieces(manifest)),
+        states_caption=say("report.states" if one else "report.states-answers"),
         figures=_figures(manifest, answers, chances),
         reading=[*wording.error_side(manifest), *wording.scope(manifest)],
         promise=wording.promise(manifest),
@@ -39,87 +52,90 @@ def render(manifest: Manifest, answers: Answers, chances: Mapping[int, float]) -
     )
 
 
-def _parts(manifest: Manifest) -> list[tuple[str, str, int]]:
-    question, answers = manifest["question"], manifest["answers"]
-    published = question["publish_at_least"]
-    parts = [("at-most", wording.thresholds(question), answers["AT_MOST"])]
-    if published:
-        parts.append(("at-least", wording.at_least(question["at_least"]), answers["AT_LEAST"]))
-    unclear = answers["UNCLEAR"] + (0 if published else answers["AT_LEAST"])
-    parts.append(("unclear", wording.CANNOT_SAY, unclear))
-    if manifest["mechanism"]["alarms"] is not None:
-        parts.append(("not-asked", wording.NOT_ASKED, answers["NOT_ASKED"]))
-    return parts
+def _pieces(manifest: Manifest) -> list[charts.Piece]:
+    question, parts = manifest["question"], statement.parts(manifest)
+    total = sum(number for _, _, number in parts)
+    say = wording.words(question)
+    return [
+        charts.Piece(
+            name=_STYLES[state],
+            number=number,
+            words=words,
+            detail=say(
+                "report.share",
+                places=wording.answers_of(question, number),
+                share=_percent(number, total, say),
+            ),
+        )
+        for state, words, number in parts
+    ]
+
+
+def _percent(number: int, total: int, say: Words) -> str:
+    """Never rounded to all or nothing when it is neither."""
+    if number in (0, total):
+        return f"{100 * number // max(1, total)} %"
+    share = 100 * number / total
+    return say("report.under") if share < 0.1 else say("report.over") if share > 99.9 else f"{share:.1f} %"
 
 
 def _figures(manifest: Manifest, answers: Answers, chances: Mapping[int, float]) -> list[tuple[Markup, str]]:
-    question = manifest["question"]
-    threshold = None if question["at_most_of"] else question["at_most"]
-    figures = []
+    question, own = manifest["question"], bool(manifest["question"]["at_most_of"])
+    say, figures = wording.words(question), []
     if manifest["mechanism"]["slider"]:
-        bounds = answers.upper[answers.bounded]
-        last = min(_BARS, int(bounds.max()) + 1) if bounds.size else 1
-        bars = np.bincount(np.minimum(bounds, last), minlength=last + 1).tolist()
-        picture = charts.histogram(bars, threshold, last_is_more=bool(bars[-1]))
-        figures.append(
-            (picture, "Places by the upper bound published for them. The true number is never larger.")
-        )
-    limit = max([question["at_most"] or 0, *question["at_most_of"].values()])
-    which = "the largest number asked about" if question["at_most_of"] else f"at most {limit}"
+        figures.append(_histogram(manifest, answers))
     if not chances:
         return figures
-    figures.append(
-        (
-            charts.curve(chances, limit),
-            f'The chance that a place gets the answer "{which}", by the true number of known infected '
-            f"visitors{', if it is asked' if manifest['mechanism']['alarms'] is not None else ''}. "
-            f"It is the same for every place{' with that number' if question['at_most_of'] else ''} and was "
-            "known before any data was read.",
-        )
+    limit = max([question["at_most"] or 0, *question["at_most_of"].values()])
+    picture = charts.curve(chances, limit, title=say("report.chance-title"), limit=say("report.chance-limit"))
+    asked = say("report.chance-if-asked") if "NOT_ASKED" in manifest["possible"] else ""
+    caption = say("report.chance-own" if own else "report.chance", n=limit, asked=asked)
+    return [*figures, (picture, caption)]
+
+
+def _histogram(manifest: Manifest, answers: Answers) -> tuple[Markup, str]:
+    question = manifest["question"]
+    say, one = wording.words(question), len(question["windows"]) == 1
+    bounds = answers.upper[answers.bounded]
+    last = min(_BARS, int(bounds.max()) + 1) if bounds.size else 1
+    bars = np.bincount(np.minimum(bounds, last), minlength=last + 1).tolist()
+    picture = charts.histogram(
+        bars,
+        None if question["at_most_of"] else question["at_most"],
+        last_is_more=bool(bars[-1]),
+        title=say("report.bounds-title"),
+        most_words=wording.answers(question, max(1, *bars)),
     )
-    return figures
+    return picture, say("report.bounds" if one else "report.bounds-answers")
 
 
 def _answer_rows(manifest: Manifest) -> list[tuple[str, str]]:
-    rows = [(words, f"{number:,}") for _, words, number in _parts(manifest)]
-    return [
-        *rows,
-        (
-            "Certified at 0: shown for certain to have had nobody, a fact about everybody",
-            f"{manifest['answers']['certified_at_zero']:,}",
-        ),
-        ("Places on the list", f"{manifest['question']['places']['number']:,}"),
-    ]
+    question = manifest["question"]
+    say, windows = wording.words(question), len(question["windows"])
+    rows = [(words, say.number(number)) for _, words, number in statement.parts(manifest)]
+    rows.append((say("report.row.zero"), say.number(manifest["answers"]["certified_at_zero"])))
+    rows.append((say("report.row.places"), say.number(question["places"]["number"])))
+    return [*rows, *([(say("report.row.windows"), say.number(windows))] if windows > 1 else [])]
 
 
 def _parameter_rows(manifest: Manifest) -> list[tuple[str, str]]:
     mechanism, guarantee, question = manifest["mechanism"], manifest["guarantee"], manifest["question"]
-    definition = {"adp": "Asymmetric differential privacy", "dp": "Differential privacy"}
-    rows = [
-        ("Definition", definition.get(guarantee["kind"], guarantee["kind"])),
-        ("Unit of privacy", guarantee["unit"]),
-        ("Mechanism", mechanism["name"]),
-        ("Epsilon of this release", wording.number(guarantee["epsilon"])),
-        ("Delta of this release", wording.number(guarantee["delta"])),
-        (
-            "Noise for each place: ratio of neighbouring probabilities",
-            f"e^-{wording.number(mechanism['rate'])}",
-        ),
-    ]
-    optional = (
-        ("Most places one person can be counted at", mechanism["max_places_per_person"]),
-        ("Alarms after which asking stops", mechanism["alarms"]),
-        ("Largest noise", None if mechanism["pad"] is None else 2 * mechanism["pad"]),
-        ("Margin of the lower bound", mechanism["margin"]),
-        ("Error rate of each lower bound", question["alpha_of_each_place"]),
-        ("Declared number of people", question["people"]),
-    )
-    rows += [(name, str(value)) for name, value in optional if value is not None]
-    if guarantee["caps"]:
-        rows.append(
-            ("Epsilon of everything from this dataset, at most", wording.number(guarantee["caps"]["epsilon"]))
-        )
-        rows.append(
-            ("Delta of everything from this dataset, at most", wording.number(guarantee["caps"]["delta"]))
-        )
-    return rows
+    say, exactly = wording.words(question), partial(wording.number, question)
+    caps = guarantee["caps"] or {}
+    rows = {
+        "definition": say(f"guarantee.definition.{guarantee['kind']}"),
+        "unit": say(f"guarantee.unit.{guarantee['unit']}"),
+        "mechanism": mechanism["name"],
+        "epsilon": exactly(guarantee["epsilon"]),
+        "delta": exactly(guarantee["delta"]),
+        "rate": f"e^-{exactly(mechanism['rate'])}",
+        "max-places-per-person": question["max_places_per_person"],
+        "alarms": question["method"].get("alarms"),
+        "pad": None if mechanism["pad"] is None else 2 * mechanism["pad"],
+        "margin": mechanism["margin"],
+        "alpha": question["alpha_of_each_place"],
+        "people": question["people"],
+        "cap-epsilon": exactly(caps["epsilon"]) if caps else None,
+        "cap-delta": exactly(caps["delta"]) if caps else None,
+    }
+    return [(say(f"report.row.{name}"), str(value)) for name, value in rows.items() if value is not None]

@@ -32,7 +32,6 @@ from safeside.visits import When
 
 WHEN: Final = "2000-01-01T18:00:00+00:00"
 """The moment a simulation is about when none is given."""
-COUNTED: Final = "The counts of this simulation were given; nobody's visits were read."
 
 
 def simulate(
@@ -90,7 +89,7 @@ def _files(
         simulated=True,
         known_on=written(known_on),
         question=inquiry.question,
-        counted=(COUNTED,),
+        counted=(inquiry.question.words("simulation.counted"),),
         mechanism=method.stated(asked),
         outcome=dict(drawn.outcome),
         guarantee=Promised.of(asked),

@@ -14,52 +14,52 @@ _WIDTH: Final = 96
 
 def render(manifest: Manifest) -> bytes:
     """The statement, from the manifest alone."""
-    question = manifest["question"]
-    parts: list[str] = []
-    if manifest["simulated"]:
-        parts += [wording.SIMULATION.upper(), ""]
-    parts += [
-        f"{wording.thresholds(question)}: {wording.when(question)}",
+    question, banner = manifest["question"], wording.simulation(manifest)
+    say = wording.words(question)
+    parts = [
+        *([] if banner is None else [banner.upper(), ""]),
+        say("title.headline", said=wording.thresholds(question), when=wording.when(question)),
         "",
-        *_section("What is said", summary(manifest)),
-        *_section("How to read it", [*wording.error_side(manifest), *wording.scope(manifest)]),
-        *_section("What is promised to the people in the data", wording.promise(manifest)),
-        *_section("What is not promised", not_promised(manifest)),
-        *_section("How it was made", wording.making(manifest)),
+        *_section(say("statement.said"), summary(manifest)),
+        *_section(say("statement.reading"), [*wording.error_side(manifest), *wording.scope(manifest)]),
+        *_section(say("statement.promised"), wording.promise(manifest)),
+        *_section(say("statement.not-promised"), not_promised(manifest)),
+        *_section(say("statement.made"), wording.making(manifest)),
         wording.footer(manifest),
         "",
     ]
     return "\n".join(parts).encode()
 
 
+def parts(manifest: Manifest) -> list[tuple[str, str, int]]:
+    """What is said of the places: a state, its words, and how often it is said on the public map."""
+    question, answers = manifest["question"], manifest["answers"]
+    published = question["publish_at_least"]
+    listed = [("AT_MOST", wording.thresholds(question), answers["AT_MOST"])]
+    if published:
+        listed.append(("AT_LEAST", wording.at_least(question), answers["AT_LEAST"]))
+    unclear = answers["UNCLEAR"] + (0 if published else answers["AT_LEAST"])
+    listed.append(("UNCLEAR", wording.cannot_say(question), unclear))
+    if "NOT_ASKED" in manifest["possible"]:
+        listed.append(("NOT_ASKED", wording.not_asked(question), answers["NOT_ASKED"]))
+    return listed
+
+
 def summary(manifest: Manifest) -> list[str]:
     """How many places each answer was given for."""
-    question, answers = manifest["question"], manifest["answers"]
-    unclear = answers["UNCLEAR"] + (0 if question["publish_at_least"] else answers["AT_LEAST"])
-    lines = [
-        f"{wording.thresholds(question)}: {answers['AT_MOST']:,} of {question['places']['number']:,} places."
-    ]
-    if question["publish_at_least"]:
-        lines.append(f"{wording.at_least(question['at_least'])}: {wording.places(answers['AT_LEAST'])}.")
-    lines.append(f"{wording.CANNOT_SAY}: {wording.places(unclear)}.")
-    if manifest["mechanism"]["alarms"] is not None:
-        lines.append(f"{wording.NOT_ASKED}: {wording.places(answers['NOT_ASKED'])}.")
-    return lines
+    question = manifest["question"]
+    (_, certain, number), *others = parts(manifest)
+    lines = [(certain, wording.answers_of(question, number))]
+    lines += [(words, wording.answers(question, number)) for _, words, number in others]
+    say = wording.words(question)
+    return [say("statement.line", said=words, n=number) for words, number in lines]
 
 
 def not_promised(manifest: Manifest) -> list[str]:
     """What a reader, or a person in the data, might wrongly expect."""
-    lines = [
-        "That a place without the answer had more visitors, or that a place is without risk: people nobody "
-        "knew of are not counted.",
-    ]
-    if manifest["guarantee"]["kind"] == "adp":
-        lines.append(
-            "That nobody can learn where somebody was not: an answer may show for certain that a person was "
-            "not at a place. This is weaker than differential privacy, on purpose, in this one direction."
-        )
-    lines.append("That it stays hidden who is in the dataset, or what is known of a person from elsewhere.")
-    return lines
+    say = wording.words(manifest["question"])
+    absence = [say("not-promised.absence")] if manifest["guarantee"]["kind"] == "adp" else []
+    return [say("not-promised.more"), *absence, say("not-promised.in-dataset")]
 
 
 def _section(title: str, paragraphs: Iterable[str]) -> list[str]:

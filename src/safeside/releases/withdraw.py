@@ -27,6 +27,7 @@ from safeside.releases.signature import check_signature, sign
 from safeside.releases.signing import PrivateKey, PublicKey
 from safeside.releases.staging import Staging
 from safeside.untrusted import visible
+from safeside.words import Words
 
 REASONS: Final = ("software-fault", "wrong-file", "wrong-option")
 _WIDTH: Final = 96
@@ -119,8 +120,9 @@ def _require_known(release: Release, ledger: Ledger) -> None:
 def _write_notice(notice: Path, release: Release, ledger: Ledger, key: PrivateKey, now: datetime) -> None:
     """The same words whatever the reason, which only the ledger keeps: a reason would be an output too."""
     withdrawn = now.astimezone(UTC).isoformat(timespec="seconds")
-    page = _page(release.id, withdrawn)
-    files = {MAP: page, REPORT: page, STATEMENT: _statement(release.id, withdrawn)}
+    words = release.record.question.words
+    page = _page(release.id, withdrawn, words)
+    files = {MAP: page, REPORT: page, STATEMENT: _statement(release.id, withdrawn, words)}
     charged = release.charged()
     data = records.encode(
         Withdrawn(
@@ -140,33 +142,29 @@ def _write_notice(notice: Path, release: Release, ledger: Ledger, key: PrivateKe
     disk.flush(notice)
 
 
-def notice_sentences(release: str) -> list[str]:
+def notice_sentences(release: str, words: Words) -> list[str]:
     """What the public is told in the place of a release."""
-    return [
-        f"The release {release} was withdrawn as a whole. Do not use it, nor copies of it.",
-        "A release is withdrawn because of a fault of the software that made it or of a formal mistake in "
-        "making it, such as the wrong file or a wrong option. Which of these it was is not published, and "
-        "this notice reads the same for each. It says nothing about any place or person.",
-    ]
+    return [words("notice.whole", release=release), words("notice.why")]
 
 
-def _statement(release: str, withdrawn: str) -> bytes:
-    told = [f"Withdrawn on {withdrawn}.", *notice_sentences(release)]
+def _statement(release: str, withdrawn: str, words: Words) -> bytes:
+    told = [words("notice.withdrawn", when=withdrawn), *notice_sentences(release, words)]
     lines = [line for text in told for line in (*textwrap.wrap(text, _WIDTH), "")]
     return "\n".join(lines).encode()
 
 
-def _page(release: str, withdrawn: str) -> bytes:
+def _page(release: str, withdrawn: str, words: Words) -> bytes:
     """The notice where the map and the report were, so that a link to either still leads to an answer."""
     moment = datetime.fromisoformat(withdrawn)
     return pages.page(
         "notice.html",
+        words,
         style="report.css",
-        title="This release was withdrawn",
+        title=words("title.notice"),
         body_class="withdrawn",
         when_iso=withdrawn,
-        when_text=f"{moment.day} {moment:%B %Y, %H:%M} UTC",
-        notice=notice_sentences(release),
+        when_text=words("day.moment", day=words.day(moment, "short"), time=f"{moment:%H:%M} UTC"),
+        notice=notice_sentences(release, words),
     )
 
 

@@ -65,11 +65,9 @@ const share = (window) => tally(window)[AT_MOST] / COUNT;
 const nameOf = (i) => (DATA.names && DATA.names[i]) || DATA.ids[i];
 const regionOf = (i) => (DATA.regions ? DATA.regions.names[DATA.regions.index[i]] : "");
 const thresholdOf = (i) => (chosen !== null ? chosen : THRESHOLDS ? THRESHOLDS[i] : DATA.at_most);
-const number = (value) => value.toLocaleString("en");
+const number = (value) => value.toLocaleString(LANGUAGE);
 // A share that is not whole never looks whole.
 const percent = (part) => `${part === 1 ? 100 : Math.min(99, Math.round(100 * part))} %`;
-const visitors = (n) => say(n === 1 ? "visitor" : "visitors");
-const atMost = (n) => say("at_most", { n, visitors: visitors(n) });
 
 // The number that a kind stands for; null where places have numbers of their own.
 function boundOf(kind) {
@@ -81,24 +79,24 @@ function boundOf(kind) {
 
 // Words for a kind in general (legend); then without the noun, where it was said nearby.
 function legendWords(kind, short = false) {
-  const n = boundOf(kind), noun = short ? "_short" : "";
-  if (kind === AT_MOST) return n === null ? say("at_most_own") : say(`at_most${noun}`, { n, visitors: visitors(n) });
-  if (kind === HIGHER) return n === null ? say("at_most_above") : say(`at_most${noun}`, { n, visitors: visitors(n) });
-  if (kind === AT_LEAST) return say(`at_least${noun}`, { n, visitors: visitors(n) });
-  return say(kind === UNCLEAR ? "cannot_say" : "not_asked");
+  const n = boundOf(kind), noun = short ? "-short" : "";
+  if (kind === AT_MOST) return n === null ? say("answer.at-most-own") : say(`answer.at-most${noun}`, { n });
+  if (kind === HIGHER) return n === null ? say("answer.at-most-above") : say(`answer.at-most${noun}`, { n });
+  if (kind === AT_LEAST) return say(`answer.at-least${noun}`, { n });
+  return say(kind === UNCLEAR ? "answer.cannot-say" : "answer.not-asked");
 }
 const shortWords = (kind = AT_MOST) => legendWords(kind, true);
 
 // Words for one place: card and table say the same.
 function words(i) {
-  return (state[i] === AT_MOST || state[i] === HIGHER) && UPPER[i] !== NONE ? atMost(UPPER[i]) : legendWords(state[i]);
+  return (state[i] === AT_MOST || state[i] === HIGHER) && UPPER[i] !== NONE ? say("answer.at-most", { n: UPPER[i] }) : legendWords(state[i]);
 }
 
 function explain(i) {
   const bound = UPPER[i], t = thresholdOf(i);
   if (state[i] === NOT_ASKED) return say("not_reached");
-  if (state[i] === AT_LEAST) return say("may_be_wrong", { alpha: DATA.alpha, bound: number(bound) });
+  if (state[i] === AT_LEAST) return say("may_be_wrong", { alpha: DATA.alpha, bound });
   if (state[i] === HIGHER) return say("certain_higher", { t });
-  if (state[i] === UNCLEAR) return bound === NONE ? say("few_or_many") : say("certain_only", { t, bound: number(bound) });
+  if (state[i] === UNCLEAR) return bound === NONE ? say("few_or_many") : say("certain_only", { t, bound });
   return say("certain");
 }

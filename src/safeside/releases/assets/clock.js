@@ -54,7 +54,7 @@ function sayPlaying() {
 
 function sayClock(counts) {
   if (WINDOWS.length < 2) return;
-  const slider = byId("hour"), told = say("places", { n: number(counts[AT_MOST]), all: number(COUNT) });
+  const slider = byId("hour"), told = say("places", { n: counts[AT_MOST], all: COUNT });
   slider.value = at;
   slider.setAttribute("aria-valuetext", WINDOWS[at].label);
   byId("clock-time").textContent = WINDOWS[at].time;

@@ -33,8 +33,8 @@ function refresh() {
   sayClock(counts);
   document.querySelectorAll("[data-threshold]").forEach((node) => { node.textContent = legendWords(AT_MOST); });
   if (DATA.slider) {
-    byId("slider-count").textContent = `${say("places", { n: number(counts[AT_MOST]), all: number(COUNT) })}.`;
-    byId("slider-label").textContent = say("read_at", { n: byId("slider").value });
+    byId("slider-count").textContent = `${say("places", { n: counts[AT_MOST], all: COUNT })}.`;
+    byId("slider-label").textContent = say("read_at", { n: Number(byId("slider").value) });
     byId("slider-reset").hidden = chosen === null;
     drawHistogram();
   }
@@ -106,7 +106,7 @@ function buildSearch() {
     let found = 0;
     matched = needle ? new Uint8Array(COUNT) : null;
     if (needle) for (let i = 0; i < COUNT; i++) if (hay[i].includes(needle)) { matched[i] = 1; found++; }
-    byId("search-count").textContent = needle ? say("places_match", { n: number(found), all: number(COUNT) }) : idle;
+    byId("search-count").textContent = needle ? say("places_match", { n: found, all: COUNT }) : idle;
     if (selected >= 0 && matched && !matched[selected]) pick(-1);
     relist(); scroller.scrollTop = 0; paint();
   };
@@ -149,7 +149,7 @@ function buildTabs() {
 
 function sayAge() {
   const days = Math.floor((Date.now() - Date.parse(DATA.known_on)) / 864e5);
-  byId("age").textContent = days < 0 ? "" : days === 0 ? say("today") : days === 1 ? say("yesterday") : say("days_ago", { n: number(days) });
+  byId("age").textContent = days < 0 ? "" : days === 0 ? say("today") : say("days_ago", { n: days });
 }
 
 function start() {

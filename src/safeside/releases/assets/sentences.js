@@ -1,57 +1,11 @@
-// Every sentence that the script of the map says: {name} stands for a value.
-const SENTENCES = {
-  at_most: "At most {n} {visitors}",
-  at_most_short: "At most {n}",
-  at_most_own: "At most the number set for the place",
-  at_most_above: "A certain number above the one asked about",
-  at_least: "At least {n} {visitors}",
-  at_least_short: "At least {n}",
-  cannot_say: "Cannot say",
-  not_asked: "Not asked",
-  visitor: "known infected visitor",
-  visitors: "known infected visitors",
-  certain: "This is certain.",
-  certain_higher: "This is certain. Whether it was at most {t}, it cannot say.",
-  may_be_wrong: "Wrong for any place of this map with probability at most {alpha}. Certainly at most {bound}.",
-  few_or_many: "No warning: this can mean none, few or many.",
-  certain_only: "No warning: it may have been {t} or fewer. Certain is only: at most {bound}.",
-  not_reached: "This place was not reached. Nothing is said about it, neither few nor many.",
-  of_these: "of these at most {bound}",
-  legend: "What the marks say",
-  legend_at: "What the marks say, {when}",
-  places: "{n} of {all} places",
-  places_match: "{n} of {all} places match.",
-  read_at: "Read it at another number: {n}",
-  reset: "As asked: {n}",
-  reset_own: "As asked",
-  bounds_axis: "places by what is certain of them",
-  bins: "A square stands for several places; its filled part is the share that has {words}. Zoom in for single places.",
-  bins_not_asked: "A square stands for several places; its filled part is the share that has {words}, its grey part was not asked. Zoom in for single places.",
-  caption: "{n} places; the answers are those of the map.",
-  caption_at: "{n} places, {when}; the answers are those of the map.",
-  place: "Place",
-  district: "District",
-  answer: "Answer",
-  bound: "Certainly at most",
-  lower: "Likely at least",
-  no_bound: "no bound",
-  close: "Close",
-  play: "Play",
-  pause: "Pause",
-  shares: "Share of places with {words}, by {unit} (a full column is all of them)",
-  chart: "The share of places that have {words}, by {unit}: least {low} ({low_when}), most {high} ({high_when}).",
-  in_windows: "{words} in {n}",
-  of_windows: "Of {all} {units}: {parts}.",
-  today: " (today)",
-  yesterday: " (1 day ago)",
-  days_ago: " ({n} days ago)",
-  km: "{n} km",
-  m: "{n} m",
-};
+// What the script says comes from the catalogue (safeside/words), in the page's data: {name} stands for a value.
+const LANGUAGE = document.documentElement.lang, plural = new Intl.PluralRules(LANGUAGE);
 
 function say(key, values = {}) {
-  return SENTENCES[key].replace(/\{(\w+)\}/g, (_, name) => values[name]);
+  const entry = DATA.words[key.includes(".") ? key : `script.${key}`];
+  const text = typeof entry === "string" ? entry : entry[plural.select(values.n)] ?? entry.other;
+  return text.replace(/\{(\w+)\}/g, (_, name) => (typeof values[name] === "number" ? number(values[name]) : values[name]));
 }
 
-const lower = (text) => text.charAt(0).toLowerCase() + text.slice(1); // a sentence within another
+const lower = (text) => text.charAt(0).toLocaleLowerCase(LANGUAGE) + text.slice(1); // a sentence within another
 const byId = (id) => document.getElementById(id);

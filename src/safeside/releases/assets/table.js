@@ -6,7 +6,7 @@ const columns = [
   { key: "answer", title: say("answer"), name: "answer", less: (a, b) => state[a] - state[b] || UPPER[a] - UPPER[b] },
   { key: "upper", title: say("bound"), number: true, less: (a, b) => UPPER[a] - UPPER[b] },
 ];
-const collator = new Intl.Collator("en", { numeric: true });
+const collator = new Intl.Collator(LANGUAGE, { numeric: true });
 if (LOWER) columns.push({ key: "lower", title: say("lower"), number: true, optional: true, less: (a, b) => LOWER[a] - LOWER[b] });
 if (DATA.regions) columns.splice(1, 0, { key: "region", title: say("district"), optional: true, less: (a, b) => collator.compare(regionOf(a), regionOf(b)) });
 let listed = Int32Array.from({ length: COUNT }, (_, i) => i);
@@ -44,7 +44,7 @@ function relist() {
 }
 
 function sayCaption() {
-  const n = number(listed.length);
+  const n = listed.length;
   byId("caption").textContent = WINDOWS.length > 1 ? say("caption_at", { n, when: WINDOWS[at].label }) : say("caption", { n });
 }
 
@@ -97,8 +97,10 @@ function cellsOf(i) {
     } else if (column.key === "answer") {
       const mark = element("span", "", "mark");
       mark.style.backgroundImage = markImage(state[i]);
-      const [short, rest] = words(i).split(/(?= known infected)/);
-      cell.append(mark, short, element("span", rest, "column-optional")); cell.title = explain(i);
+      // Where there is little room the noun goes, which the page's heading has.
+      const whole = words(i), bound = (state[i] === AT_MOST || state[i] === HIGHER) && UPPER[i] !== NONE;
+      const short = bound ? say("answer.at-most-short", { n: UPPER[i] }) : whole, cut = whole.startsWith(short) ? short.length : whole.length;
+      cell.append(mark, whole.slice(0, cut), element("span", whole.slice(cut), "column-optional")); cell.title = explain(i);
     } else if (column.key === "region") cell.textContent = regionOf(i);
     else if (column.key === "upper") cell.textContent = UPPER[i] === NONE ? say("no_bound") : number(UPPER[i]);
     else cell.textContent = number(LOWER[i]);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator
+from functools import cache, partial
 from typing import Any, Final
 
 import numpy as np
@@ -79,10 +80,11 @@ def said(manifest: Manifest, answers: Answers) -> Iterator[dict[str, Any]]:
     question = manifest["question"]
     published = bool(question["publish_at_least"])
     words = {
-        State.AT_LEAST: wording.at_least(question["at_least"] or 0),
-        State.UNCLEAR: wording.CANNOT_SAY,
-        State.NOT_ASKED: wording.NOT_ASKED,
+        State.AT_LEAST: wording.at_least(question),
+        State.UNCLEAR: wording.cannot_say(question),
+        State.NOT_ASKED: wording.not_asked(question),
     }
+    at_most = cache(partial(wording.at_most, question))
     named = frame(answers).select("place", "window", *(["measure"] if len(answers.measures) > 1 else []))
     shown = answers.on_public_maps(published).tolist()
     for at, (code, condition) in enumerate(zip(shown, named.iter_rows(named=True), strict=True)):
@@ -90,7 +92,7 @@ def said(manifest: Manifest, answers: Answers) -> Iterator[dict[str, Any]]:
         properties = {
             **condition,
             "state": state.name,
-            "says": wording.at_most(threshold) if state is State.AT_MOST else words[state],
+            "says": at_most(threshold) if state is State.AT_MOST else words[state],
             "at_most": threshold,
             "upper_bound": int(answers.upper[at]) if answers.bounded[at] else None,
         }

@@ -148,6 +148,8 @@ class Method(Part, frozen=True, kw_only=True, tag_field="name"):
     """Whether a noisy count of every place is published: "at least" and a number of people need one."""
     slider: ClassVar[bool] = False
     """Whether readers may move the threshold."""
+    level: ClassVar[bool] = False
+    """Whether it claims a level: a bound above the number asked about is then shown as one."""
     file: ClassVar[str | None] = None
     """The file beside the answers in which it publishes what it knew beforehand."""
     outcomes: ClassVar[frozenset[str]] = frozenset()

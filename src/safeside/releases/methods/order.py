@@ -23,12 +23,6 @@ from safeside.releases.targets import Label, labels
 from safeside.visits import Places
 
 _KEY_WORDS: Final = 8
-_SENTENCES: Final = {
-    "popularity": "The places were asked from the least to the most popular, as the public list has it.",
-    "random": "The places were asked in an order drawn by chance.",
-    "release": "The places were asked by the upper bounds of the earlier release {release}, lowest first.",
-    "file": "The places were asked in an order given beforehand in a file.",
-}
 
 
 class Order(Part, frozen=True, kw_only=True):
@@ -38,10 +32,6 @@ class Order(Part, frozen=True, kw_only=True):
     sha256: str | None = None
     release: PlainText | None = None
     """The earlier release, where its bounds are the order."""
-
-    def sentence(self) -> str:
-        """For readers."""
-        return _SENTENCES[self.kind].format(release=self.release)
 
 
 def digest_of(named: Sequence[Label], ranks: Whole) -> str:

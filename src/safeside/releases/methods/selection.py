@@ -43,6 +43,7 @@ class SelectedConditions(Method, frozen=True, kw_only=True, tag="selection"):
     own_arguments = ("profile", "learn_from")
     needs_limit = False
     takes_limit = False
+    level = True
     file = "forecast.csv"
     outcomes = frozenset({PASSED, COMPONENT, LEVEL})
 

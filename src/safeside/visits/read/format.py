@@ -11,7 +11,8 @@ from typing import Final
 
 from safeside.errors import BadQuestion, NowhereElse
 from safeside.names import did_you_mean
-from safeside.visits.times.window import PER_SECOND, When, in_words, parse_duration
+from safeside.visits.times.window import PER_SECOND, When, parse_duration
+from safeside.words import length, said
 from safeside.zones import find_zone
 
 _WIDEST_RADIUS: Final = 1_000.0
@@ -77,10 +78,12 @@ class StayRule:
 
     def sentence(self) -> str:
         """What the answer must say."""
-        return (
-            f"Only stays of at least {self.minutes} minutes are counted: fixes at most {self.metres:g} m "
-            f"from one another, without a silence of more than {in_words(self.silence)}; of a longer stay, "
-            f"the fixes up to {in_words(self.reach)} before and after the time asked about."
+        return said(
+            "counted.stays",
+            minutes=str(self.minutes),
+            metres=f"{self.metres:g}",
+            silence=length(self.silence),
+            reach=length(self.reach),
         )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import reduce
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,7 +24,7 @@ from safeside.visits.read.identifiers import is_text
 from safeside.visits.read.roles import PlaceForm, Roles, TimeForm, assign_roles
 from safeside.visits.read.text_values import CLOCKS_OF_UTC, epoch_not_declared, text_of
 from safeside.visits.times.clocks import Clock, Epoch, FloatEpoch, LocalDates, LocalStamps, Stamps
-from safeside.visits.times.window import in_words
+from safeside.words import length, said
 
 Assign = Callable[[Collection[str], VisitFormat], Roles]
 _ENGINES: Final = ("narwhals", "pandas", "pyarrow", "duckdb", "_duckdb", "pyspark", "py4j")
@@ -195,22 +196,25 @@ def _local(column: str, declared: VisitFormat) -> Any:
 def exclusions(source: Source, *, exclude_unknown_places: bool) -> tuple[str, ...]:
     """What was left out, in sentences that every answer carries."""
     declared = source.declared
-    said = []
-    if exclude_unknown_places and source.roles.where is PlaceForm.PLACES:
-        said.append("Visits to places that are not on the list are not counted.")
+    places = source.roles.where is PlaceForm.PLACES
+    left_out: list[str] = []
+    if exclude_unknown_places and places:
+        left_out.append(said("counted.unlisted"))
     if declared.stay_rule is not None:
-        said.append(declared.stay_rule.sentence())
+        left_out.append(declared.stay_rule.sentence())
     if source.roles.movement:
-        said.append(f"Only records in state {' or '.join(declared.stay_states)} are counted.")
+        first, *others = declared.stay_states
+        either = reduce(lambda one, other: said("counted.or", first=one, last=other), others, first)
+        left_out.append(said("counted.states", states=either))
     if declared.trust_ids:
-        said.append("Identifiers that look rounded, shortened or missing are taken as they are written.")
+        left_out.append(said("counted.trust-ids"))
     if declared.trust_times:
-        said.append("Times in 1970, before 1900 or after 2199 are taken as they are written.")
-    if declared.trust_places and exclude_unknown_places and source.roles.where is PlaceForm.PLACES:
-        said.append("A place that is written almost like a listed one is another place.")
+        left_out.append(said("counted.trust-times"))
+    if declared.trust_places and exclude_unknown_places and places:
+        left_out.append(said("counted.trust-places"))
     if declared.trust_coordinates and source.roles.where is PlaceForm.COORDINATES:
-        said.append("Coordinates that look unknown or exchanged are taken as they are written.")
-    return tuple(said)
+        left_out.append(said("counted.trust-coordinates"))
+    return tuple(left_out)
 
 
 def whole_days(source: Source) -> bool:
@@ -222,23 +226,19 @@ def whole_days(source: Source) -> bool:
 def describe(source: Source) -> str:
     """What counts as a visit, in one sentence."""
     declared = source.declared
-    at = "the place"
+    at = said("counted.place")
     if declared.radius is not None:
-        wider = " and the accuracy of the fix" if "accuracy" in source.roles.columns else ""
-        at = f"a point within {declared.radius:g} m{wider} of the place"
+        wider = "-accuracy" if "accuracy" in source.roles.columns else ""
+        at = said(f"counted.point{wider}", radius=f"{declared.radius:g}")
     elif declared.h3_resolution is not None:
-        rings = "1 ring" if declared.h3_rings == 1 else f"{declared.h3_rings} rings"
-        cells = f"resolution {declared.h3_resolution}, {rings}"
-        at = f"a point in one of the H3 cells ({cells}) of the place"
+        at = said("counted.cells", resolution=str(declared.h3_resolution), n=declared.h3_rings)
     if source.roles.when is TimeForm.DATES:
-        return f"A visit is a date on which the person was at {at}; it counts for the whole local day."
+        return said("counted.date", at=at)
     if whole_days(source):
-        return f"A visit is a stay at {at}, from its first day to its last; both count as whole local days."
+        return said("counted.dates", at=at)
     if source.roles.when is TimeForm.STAYS or declared.stay_rule is not None:
-        return f"A visit is a stay at {at}, from its start up to its end."
-    return (
-        f"A visit is a sighting at {at}, which holds for {in_words(declared.held or timedelta(0))} after it."
-    )
+        return said("counted.stay", at=at)
+    return said("counted.sighting", at=at, length=length(declared.held or timedelta(0)))
 
 
 @contextmanager

@@ -130,17 +130,6 @@ def parse_duration(value: str | timedelta, name: str) -> timedelta:
     return length
 
 
-def in_words(time: timedelta) -> str:
-    """1 day, 2 hours and 15 minutes."""
-    minutes, seconds = divmod(time.seconds, 60)
-    hours, minutes = divmod(minutes, 60)
-    named = {"day": time.days, "hour": hours, "minute": minutes, "second": seconds}
-    named["microsecond"] = time.microseconds
-    parts = [f"{number:,} {name}{'s' if number > 1 else ''}" for name, number in named.items() if number]
-    *most, last = parts or ["no time"]
-    return f"{', '.join(most)} and {last}" if most else last
-
-
 def _read_duration(text: str) -> timedelta | None:
     short = _SHORT.fullmatch(text.strip().lower())
     long = _DURATION.fullmatch(text.strip().upper())
