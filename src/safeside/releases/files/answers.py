@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Iterator
 from functools import cache, partial
 from typing import Any, Final
 
+import msgspec
 import numpy as np
 import polars as pl
 
@@ -56,23 +56,43 @@ def as_parquet(answers: Answers) -> bytes:
 
 def as_geojson(manifest: Manifest, answers: Answers, places: Places) -> bytes:
     """answers.geojson: the public map as data, in the words of the public map."""
-    encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    encode = msgspec.json.Encoder().encode
     named = zip(feature_ids(answers), said(manifest, answers), strict=True)
     lines = [
-        encoder.encode(_feature(name, one, places, number % len(places)))
-        for number, (name, one) in enumerate(named)
+        encode(_feature(name, one, places, number % len(places))) for number, (name, one) in enumerate(named)
     ]
-    head = json.dumps(
+    head = encode(
         {
             "release": manifest["release"],
             "simulated": manifest["simulated"],
             "title": wording.title(manifest),
             "known_on": manifest["known_on"],
-        },
-        ensure_ascii=False,
+        }
     )
-    body = ",\n".join(lines)
-    return f'{{"type":"FeatureCollection","safeside":{head},"features":[\n{body}\n]}}\n'.encode()
+    return (
+        b'{"type":"FeatureCollection","safeside":'
+        + head
+        + b',"features":[\n'
+        + b",\n".join(lines)
+        + b"\n]}\n"
+    )
+
+
+def features(file: bytes) -> list[dict[str, Any]]:
+    """The features of a GeoJSON file as it is written here, a line each; ValueError where it is not.
+
+    A line that says something twice, or is written in another way, is not written as it was read.
+    """
+    first, *lines, last = file.split(b"\n")[:-1]
+    if not first.startswith(b'{"type":"FeatureCollection","safeside":') or last != b"]}":
+        raise ValueError("not a collection of features")
+    try:
+        found = [msgspec.json.decode(line.removesuffix(b",")) for line in lines]
+    except (msgspec.MsgspecError, RecursionError):
+        raise ValueError("not features") from None
+    if b",\n".join(map(msgspec.json.encode, found)) != b"\n".join(lines):
+        raise ValueError("not written as features are")
+    return found
 
 
 def said(manifest: Manifest, answers: Answers) -> Iterator[dict[str, Any]]:

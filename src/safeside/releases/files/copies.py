@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from safeside.releases import manifest, map_page, pages, statement
+from safeside.releases import map_page, pages, statement
 from safeside.releases.files import answers as data
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def parquet(release: Release) -> bool:
 def geojson(release: Release) -> bool:
     """The same answers, in the words of the public map."""
     answers, record = release.answers, release.manifest
-    features = manifest.parse(release.file(data.GEOJSON), data.GEOJSON)["features"]
+    features = data.features(release.file(data.GEOJSON))
     listed = [{**one["properties"], "id": one["id"]} for one in features]
     said = [
         {**one, "id": name}
