@@ -288,7 +288,8 @@ SAID: Said = {
         made(lambda: read_places(POINTS, columns={"nam": "place"})),
         BadQuestion,
         "The list of places has no role 'nam'.",
-        'There are: place, latitude, longitude, name, region, popularity, at_most. Did you mean "name"?',
+        "There are: place, latitude, longitude, name, region, popularity, expected, at_most. "
+        'Did you mean "name"?',
     ),
     "a column of places": (
         made(lambda: read_places(POINTS, columns={"place": "plac"})),

@@ -279,8 +279,8 @@ def same_question(question: Mapping[str, Any]) -> str | None:
     return records.digest(canonical([question[ASKS], question.get(LOOKED_AT)]))
 
 
-def looks(name: str) -> str:
-    """What is left of a name for the eye: no capitals, and one letter for those that look alike."""
+def skeleton(name: str) -> str:
+    """The name as the eye takes it: no capitals, and one letter for those that look alike."""
     alike = name.casefold().translate(_ALIKE).replace("m", "rn").replace("w", "vv")
     return re.sub(r"[^a-z0-9]+", "-", alike).strip("-") or "-"
 

@@ -16,7 +16,7 @@ from typing import Any, Final, Protocol
 from safeside import records
 from safeside.errors import LedgerForked, LedgerMissing, LedgerTampered
 from safeside.ledger import events
-from safeside.ledger.account import Dataset, Group, Reservation, Stage, Tally, looks
+from safeside.ledger.account import Dataset, Group, Reservation, Stage, Tally, skeleton
 from safeside.ledger.checkpoint import Broken, Index
 from safeside.ledger.events import Event, Head
 from safeside.records import Part
@@ -190,7 +190,7 @@ class Account:
         if name in self.datasets:
             return self.datasets[name]
         there = ", ".join(f'"{one}"' for one in sorted(self.datasets)) or "none"
-        near = [one for one in self.datasets if looks(one) == looks(name)]
+        near = [one for one in self.datasets if skeleton(one) == skeleton(name)]
         hint = f'Did you mean "{near[0]}"? ' if near else ""
         raise LedgerMissing(
             f'The ledger has no dataset called "{name}".',

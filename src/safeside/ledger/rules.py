@@ -25,7 +25,7 @@ from safeside.errors import (
 )
 from safeside.exact import show
 from safeside.ledger import events
-from safeside.ledger.account import Dataset, Impossible, Reservation, Stage, looked_at, looks
+from safeside.ledger.account import Dataset, Impossible, Reservation, Stage, looked_at, skeleton
 from safeside.ledger.periods import check_periods, word
 from safeside.privacy.account import ZERO, Budget, Caps, Cost
 from safeside.privacy.guarantee import Unit
@@ -257,7 +257,7 @@ def require_new_name(state: Account, name: str) -> None:
             "Use the letters a to z, digits, blanks, dots, hyphens and underscores.",
         )
     for known in state.datasets:
-        if looks(known) == looks(name):
+        if skeleton(known) == skeleton(name):
             same = "exists already" if known == name else f'cannot be told from "{known}", which exists'
             raise LedgerError(
                 f'The dataset "{name}" {same}.',

@@ -23,7 +23,6 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from safeside import disk, untrusted
 from safeside.errors import BadSignature, CannotWrite
 
-ALGORITHM: Final = "Ed25519"
 KEY: Final = "safeside.key"
 """Where the signing key is looked for when none is named."""
 _BLOCK: Final = re.compile(rb"-----BEGIN PUBLIC KEY-----[A-Za-z0-9+/=\s]+-----END PUBLIC KEY-----\s*")

@@ -87,7 +87,7 @@ def require_venues(
     for column, values in said.items():
         rest = _NAMED.get(column, REST)
         areas = AREAS if column in kinds else frozenset[str]()
-        suspects = {value: _said(value) for value in values}
+        suspects = {value: _words(value) for value in values}
         homes = [each for each in suspects if is_home(each)]
         if column == "name" and len(homes) < _SEVERAL:
             homes = [each for each in homes if not _numbered(each)]
@@ -107,7 +107,7 @@ def require_venues(
 
 def is_home(text: str) -> bool:
     """Whether a text consists of words for a home, and of nothing else."""
-    return set() < set(_said(text)) - _OF_SOMEBODY <= HOMES
+    return set() < set(_words(text)) - _OF_SOMEBODY <= HOMES
 
 
 def _suspects(values: pl.Series) -> list[str]:
@@ -127,7 +127,7 @@ def _suspects(values: pl.Series) -> list[str]:
     return likely.filter(likely.str.contains(alone)).unique(maintain_order=True).to_list()
 
 
-def _said(value: str) -> list[str]:
+def _words(value: str) -> list[str]:
     """The words of a text, without numbers, codes and single letters."""
     bare = "".join(c for c in unicodedata.normalize("NFKD", value) if not unicodedata.combining(c))
     said = list[str]()

@@ -1,1 +1,1 @@
-"""TimeForm: `window` is what a question is about, `clocks` is how a column tells the time."""
+"""When: `window` is what a question is about, `clocks` is how a column tells the time."""
