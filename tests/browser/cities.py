@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from tests.releases.making import INSTANT, NOW
 
+from safeside.releases.asking import ask
 from safeside.releases.release import Release
 from safeside.releases.simulate import simulate
 from safeside_studies.city.geography import REGIONS
@@ -34,6 +35,32 @@ def city(number: int) -> pl.DataFrame:
             "popularity": venues.popularity,
         }
     )
+
+
+DAY, ZONE = "2013-12-22", "Asia/Tokyo"
+HOURS = (1, 1, 1, 1, 1, 2, 5, 9, 11, 10, 10, 13, 15, 13, 10, 10, 11, 15, 19, 20, 16, 10, 6, 3)
+"""How busy each hour of a day is, beside the others: a public profile."""
+
+
+def day(number: int, out: Path, *, at_most: int = 5, **more: Any) -> Release:
+    """A simulation of every hour of a day, by selection."""
+    listed, generator = city(number), np.random.default_rng(number)
+    terms = {"epsilon": 1, "at_most": at_most, "method": "selection", "when": DAY, "every": "1h"}
+    terms |= {"timezone": ZONE, "places": listed} | more
+    windows = ask(**terms).question.windows
+    busy = np.outer(HOURS, listed["popularity"].to_numpy()) / 4_000
+    counts = generator.poisson(busy)
+    labels = [(place, window) for window in windows for place in listed["place"]]
+    given = dict(zip(labels, counts.ravel().tolist(), strict=True))
+    return simulate(given, out=out, seed=1, known_on=NOW, **terms)
+
+
+@lru_cache
+def day_town() -> Release:
+    """The day of a small city, made once."""
+    directory = TemporaryDirectory()
+    _KEPT.append(directory)
+    return day(60, Path(directory.name) / "out")
 
 
 def mapped(number: int, terms: dict[str, Any], **more: Any) -> Release:

@@ -66,7 +66,7 @@ function paintNow() {
   pen.fillRect(0, 0, width, height);
   if (DATA.basemap) paintBasemap(); else paintGrid();
   const seen = visible();
-  const crowded = seen.length > 1500 && seen.perCell > 4;
+  const crowded = seen.length > 1500 && seen.perCell > 6;
   note(crowded);
   clearRoom();
   if (crowded) paintBins(seen); else paintMarks(seen);
