@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from textwrap import TextWrapper
 from typing import Final
@@ -17,6 +17,7 @@ from safeside.releases.charts import FLOAT_ERROR
 from safeside.releases.choosing import Choice
 from safeside.releases.record import ReleaseRecord, plain
 from safeside.words import Words
+from safeside.words.catalogue import ENGLISH
 
 _COUNTS_NAMED: Final = 4
 _WRAPPED: Final = TextWrapper(
@@ -36,7 +37,7 @@ class Preview:
     remaining: str
     request: str
     answered: str | None = None
-    words: Words = field(default_factory=Words, repr=False)
+    language: str = ENGLISH
 
     def text(self) -> str:
         """All of it, for a terminal."""
@@ -50,8 +51,9 @@ class Preview:
             ("remaining", (self.remaining,)),
             ("request", (self.request,)),
         ]
+        words = Words(language=self.language)
         return "\n\n".join(
-            "\n".join([self.words(f"preview.{title}"), *map(_WRAPPED.fill, lines)]) for title, lines in parts
+            "\n".join([words(f"preview.{title}"), *map(_WRAPPED.fill, lines)]) for title, lines in parts
         )
 
 
@@ -80,7 +82,7 @@ def preview(
         ),
         request=words("preview.same", request=draft.release),
         answered=answered,
-        words=words,
+        language=words.language,
     )
 
 
