@@ -207,9 +207,11 @@ class Question(Record, frozen=True, kw_only=True):
         return {records.SCHEMA: records.schema_name(type(self)), **records.to_json(self)}
 
     def identity(self) -> str:
-        """Stands for what is asked, apart from the time, which may be written in several ways."""
+        """Stands for what is asked, however it is said, apart from the time, which has several spellings."""
         # How many windows there are tells a day from its hours.
-        timeless = msgspec.structs.replace(self, windows=(str(len(self.windows)),))
+        timeless = msgspec.structs.replace(
+            self, windows=(str(len(self.windows)),), subject=Subject(), language=ENGLISH
+        )
         return records.digest(records.encode(timeless))
 
 
