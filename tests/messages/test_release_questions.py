@@ -26,6 +26,7 @@ QUESTIONS: dict[str, tuple[dict[str, Any], str, str, str]] = {
         'Ask with `method="selection"`',
     ),
     "language": ({"language": "tlh"}, INSTANT, 'no sentences in the language "tlh"', "Give one of en"),
+    "noun": ({"noun": "guest"}, INSTANT, "The noun for those who are counted", 'Give `noun="guest/guests"`'),
     "no limit": (
         {"method": "counts"},
         DAY,

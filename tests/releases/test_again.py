@@ -47,6 +47,7 @@ def previewed(world: World, **more: Any) -> Preview:
         {"known_on": datetime(2021, 6, 9, tzinfo=UTC)},
         {"when": "2021-06-03T21:00:00+09:00"},
         {"when": "2021-06-03T12:00Z", "epsilon": "1.0"},
+        {"noun": "guest/guests"},
     ],
 )
 def test_the_same_question_for_another_directory_is_refused_until_it_is_meant(

@@ -16,7 +16,7 @@ from tests.releases.making import DAY, INSTANT, KINDS, places, signed, table
 from tests.words.pretended import CODE, PUPILS, WIDE, left, widened
 
 import safeside
-from safeside import ask
+from safeside import ask, simulate
 from safeside.errors import BadQuestion
 from safeside.ledger import Budget
 from safeside.privacy.guarantee import Unit
@@ -189,6 +189,22 @@ def test_the_promise_speaks_of_the_subject() -> None:
     assert "about the schools and times named here" in whole
     assert "had you been one of those counted in none of them" in whole
     assert "that you are one of them in at least one of these schools" in odds
+
+
+def test_a_noun_is_what_those_who_are_counted_are_called_everywhere(tmp_path: Path) -> None:
+    made = simulate({"a": 0, "b": 9}, epsilon=1, at_most=1, noun="guest / guests", out=tmp_path / "r", seed=1)
+    assert made.record.question.subject == Subject(one="guest", many="guests")
+    for name in ("statement.txt", "report.html", "map.html", "answers.geojson"):
+        assert "At most 1 guest" in made.file(name).decode(), name
+        assert "infected" not in made.file(name).decode(), name
+
+
+@pytest.mark.parametrize(
+    "noun", ["guest", "guest/", "/guests", "a/b/c", "a\x1b/b", "x" * 50 + "/" + "y" * 50]
+)
+def test_a_noun_that_is_not_one_and_many_is_refused(noun: str) -> None:
+    with pytest.raises(BadQuestion, match="one of them and many"):
+        ask(places=["a"], when=INSTANT, at_most=1, epsilon=1, noun=noun)
 
 
 def test_a_language_that_nobody_has_written_is_refused() -> None:

@@ -91,6 +91,10 @@ PublishAtLeast = Annotated[
 People = Annotated[
     int | None, typer.Option(help="N, as the dataset was made with it.", rich_help_panel=QUESTION)
 ]
+Noun = Annotated[
+    str | None,
+    typer.Option(help='Who is counted, one and many: "guest/guests".', rich_help_panel=QUESTION),
+]
 Basemap = Annotated[
     Path | None, typer.Option(help="GeoJSON to draw beneath the map.", rich_help_panel=OUTPUT)
 ]
@@ -118,6 +122,7 @@ def question(
     alpha: Alpha = None,
     publish_at_least: PublishAtLeast = False,
     people: People = None,
+    noun: Noun = None,
 ) -> dict[str, Any]:
     """What is asked, as it was typed: arguments of `safeside.ask`."""
     return dict(locals())

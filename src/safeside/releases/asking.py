@@ -23,6 +23,7 @@ from safeside.releases.methods.decision import require_delta
 from safeside.releases.question import Question, common_threshold
 from safeside.releases.targets import Targets
 from safeside.visits import Places, VisitFormat, When, Window, read_places, require_free_ground, split
+from safeside.words import Subject
 from safeside.words.catalogue import ENGLISH
 
 NOT_VISITED: Final = "not-visited"
@@ -86,6 +87,7 @@ def ask(
     radius: float | None = None,
     visit_format: VisitFormat | None = None,
     exclude_unknown_places: bool = False,
+    noun: str | None = None,
     language: str = ENGLISH,
     dataset: Dataset | None = None,
 ) -> Inquiry:
@@ -93,6 +95,7 @@ def ask(
 
     Where no `method` is named, the one that certifies most on the public forecast is taken. With `every` the
     interval is cut into windows, such as the hours of a day, and every place is asked about in each of them.
+    `noun` is what those who are counted are called in every sentence, one and many: "guest/guests".
     `visit_format` declares everything about the visits at once, instead of the separate arguments. Limits
     that are not named are those that the `dataset` was made with.
 
@@ -139,6 +142,7 @@ def ask(
         reading=declared(form, exclude_unknown_places=exclude_unknown_places),
         timezone=form.timezone,
         so_far=so_far,
+        subject=Subject.named(noun),
         language=language,
     )
     question.check()

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
+from safeside import untrusted
+from safeside.errors import BadQuestion
 from safeside.records import Part, PlainText
 
+_LONGEST: Final = 80
 Verb = Literal["visited", "belong"]
 
 
@@ -31,7 +34,31 @@ class Subject(Part, frozen=True, kw_only=True):
     place: PlainText = "place"
     places: PlainText = "places"
 
+    @classmethod
+    def named(cls, noun: str | None, *, verb: Verb = "visited", place: str = "", places: str = "") -> Subject:
+        """The subject with a noun given as "one/many", and with the usual words for whatever is left out.
+
+        Example
+            >>> from safeside.words import Subject
+            >>> Subject.named("guest/guests").many
+            'guests'
+        """
+        usual = cls()
+        one, many = (usual.one, usual.many) if noun is None else _forms(noun)
+        place, places = place or usual.place, places or usual.places
+        return cls(one=one, many=many, verb=verb, place=place, places=places)
+
     def nouns(self) -> dict[str, str]:
         """As sentences name them: each as it is, and with a capital at its beginning."""
         plain = {name: getattr(self, name) for name in ("one", "many", "place", "places")}
         return plain | {name.capitalize(): word[:1].upper() + word[1:] for name, word in plain.items()}
+
+
+def _forms(noun: str) -> tuple[str, str]:
+    one, _, many = (part.strip() for part in noun.partition("/"))
+    if not one or not many or "/" in many or len(noun) > _LONGEST or untrusted.CONTROL.search(noun):
+        raise BadQuestion(
+            "The noun for those who are counted is not one of them and many, with a stroke between.",
+            f'Give `noun="guest/guests"`, in plain text of at most {_LONGEST} characters.',
+        )
+    return one, many
