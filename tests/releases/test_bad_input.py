@@ -57,7 +57,7 @@ def test_an_unknown_place_may_be_excluded_and_then_every_statement_says_so(world
     spoil(world, BAD["a place that is not listed"])
     release = world.publish("counts", exclude_unknown_places=True)
     assert "not on the list" in (world.out / "statement.txt").read_text()
-    assert any("not on the list" in text for text in release.manifest["question"]["counted"])
+    assert any("not on the list" in text for text in release.record.counted)
 
 
 def _unlisted(table: pl.DataFrame) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-// Names on the map. A name is written only where it covers no mark, no other name and no button.
+// Names on the map. A name is written only where it hides no mark, no other name and no button.
 const GRAIN = 4; // pixels of a cell that is either taken or free
 let taken = null, across = 0, down = 0;
 
