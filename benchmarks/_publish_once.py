@@ -29,7 +29,7 @@ def main() -> int:
         dataset=DATASET,
         ledger=world / "ledger.db",
         key=world / "safeside.key",
-        out=world / "release",
+        out=world / f"release-{window}",
     )
     took = {"seconds": time.perf_counter() - begin, "cpu": time.process_time() - work}
     print(json.dumps({**took, "peak": peak_memory()}))
