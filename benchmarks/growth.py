@@ -5,8 +5,10 @@
 Made-up visits of half an hour, spread evenly over people, places and a week, in a Parquet file in no order.
 One of the numbers grows and the others stay as `USUAL` says. Measured is the processor's time, which other
 work on the machine disturbs least, once the libraries are loaded and everything was done once before: of
-`count_visits` for a day, and of a whole `publish` for an hour. The slope is that of the logarithms between
-the last two points: 1 where twice as much takes twice as long. It ends with an error where one is above 1.25.
+`count_visits` for a day, and of a whole `publish` for an hour. Windows of an hour are counted and published
+together, in one pass over the visits, and, for comparison, published one after the other. The slope is that
+of the logarithms between the last two points: 1 where twice as much takes twice as long. It ends with an
+error where one is above 1.25.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from zoneinfo import ZoneInfo
@@ -30,8 +33,8 @@ import polars as pl
 from safeside.ledger import Ledger, create_ledger
 from safeside.releases.publish import publish
 from safeside.releases.signing import create_key
-from safeside.visits import Expected, Window, count_visits, read_places
-from safeside_studies.figure_style import BLUE, VERMILION, Line, draw_line, page, save
+from safeside.visits import Expected, Window, count_visits, read_places, split
+from safeside_studies.figure_style import BLUE, GREEN, VERMILION, Line, draw_line, page, save
 
 STEEPEST = 1.25
 TURNS = 3
@@ -40,8 +43,9 @@ WEEK = timedelta(days=7)
 COVERS = f"{BEGIN.isoformat()}/{(BEGIN + WEEK).isoformat()}"
 COUNTING = Line(label="counting a day", colour=BLUE, dash="-", marker="o")
 PUBLISHING = Line(label="publishing an hour, all included", colour=VERMILION, dash="--", marker="s")
-LONGER = replace(COUNTING, label="counting one window of so many hours")
-MORE = replace(PUBLISHING, label="publishing so many windows of an hour")
+TOGETHER = replace(COUNTING, label="counting them in one pass")
+AT_ONCE = replace(PUBLISHING, label="publishing them as one release")
+ONE_BY_ONE = Line(label="publishing one after the other", colour=GREEN, dash=":", marker="^")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,8 +63,9 @@ SIZES = {
     "people": (1_000, 10_000, 100_000, 1_000_000),
     "places": (100, 1_000, 10_000, 100_000),
 }
-LABELS = {**{of: of for of in SIZES}, "windows": "hours of one window, or windows of one hour"}
-HOURS = (1, 2, 4, 8, 16, 32, 64)
+LABELS = {**{of: of for of in SIZES}, "windows": "windows of one hour"}
+HOURS = (1, 2, 4, 8, 16)
+HOUR = "PT1H"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,26 +109,31 @@ def make(folder: Path, size: Size) -> None:
     ).write_csv(folder / "places.csv")
 
 
-def timed(work: Callable[[], object]) -> float:
-    """Seconds of the processor, the middle one of some turns after one that does not count."""
+def timed(work: Callable[[], object], *, turns: int = TURNS, before: int = 1) -> float:
+    """Seconds of the processor, the middle one of some turns after `before` that do not count."""
     taken = []
-    for _ in range(TURNS + 1):
+    for _ in range(before + turns):
         begin = time.process_time()
         work()
         taken.append(time.process_time() - begin)
-    return statistics.median(taken[1:])
+    return statistics.median(taken[before:])
 
 
-def count(folder: Path, hours: int) -> float:
-    """Seconds for counting a window of so many hours."""
-    window = Window.parse(f"{BEGIN.isoformat()}/{(BEGIN + timedelta(hours=hours)).isoformat()}")
+def hours(number: int, first: int = 0) -> str:
+    """An interval of so many hours."""
+    start = BEGIN + timedelta(hours=first)
+    return f"{start.isoformat()}/{(start + timedelta(hours=number)).isoformat()}"
+
+
+def count(folder: Path, window: Window | tuple[Window, ...]) -> float:
+    """Seconds for counting one window, or several together."""
     places = read_places(folder / "places.csv")
     known = Expected(covers=COVERS)
     return timed(lambda: count_visits(folder / "visits.parquet", places, window, expected=known))
 
 
 class Publisher:
-    """Publishes one hour after another from one dataset."""
+    """Publishes one interval after another from one dataset."""
 
     def __init__(self, folder: Path, places: int) -> None:
         self.folder, self.done = folder, 0
@@ -131,14 +141,14 @@ class Publisher:
         self.ledger: Ledger = create_ledger(folder / "ledger.db")
         self.ledger.create_dataset("made up", "person", 1000, max_places_per_person=places)
 
-    def publish(self) -> None:
-        """The next hour."""
-        hour = BEGIN + timedelta(hours=self.done)
+    def publish(self, when: str, every: str | None = None) -> None:
+        """One interval, as one window or as many."""
         self.done += 1
         publish(
             self.folder / "visits.parquet",
             places=self.folder / "places.csv",
-            when=f"{hour.isoformat()}/{(hour + timedelta(hours=1)).isoformat()}",
+            when=when,
+            every=every,
             at_most=5,
             epsilon=1,
             dataset="made up",
@@ -146,7 +156,12 @@ class Publisher:
             key=self.folder / "safeside.key",
             out=self.folder / "releases" / str(self.done),
             covers=COVERS,
+            again=True,
         )
+
+    def publish_next_hour(self) -> None:
+        """The hour after the last one."""
+        self.publish(hours(1, self.done))
 
 
 def grow(of: str) -> list[Curve]:
@@ -156,9 +171,9 @@ def grow(of: str) -> list[Curve]:
         size = replace(USUAL, **{of: number})
         with TemporaryDirectory() as made:
             make(Path(made), size)
-            counted.append(count(Path(made), 24))
+            counted.append(count(Path(made), Window.parse(hours(24))))
             publisher = Publisher(Path(made), size.places)
-            published.append(timed(publisher.publish))
+            published.append(timed(publisher.publish_next_hour))
             publisher.ledger.close()
     return [
         Curve(of=of, line=line, numbers=SIZES[of], seconds=tuple(seconds))
@@ -167,21 +182,24 @@ def grow(of: str) -> list[Curve]:
 
 
 def grow_windows() -> list[Curve]:
-    """Longer windows, and more of them: the time of all publications together."""
+    """More and more windows: counted in one pass, published together, and published one by one."""
+    with TemporaryDirectory() as made:
+        folder = Path(made)
+        make(folder, USUAL)
+        counted = [count(folder, split(Window.parse(hours(number)), HOUR)) for number in HOURS]
+        publisher = Publisher(folder, USUAL.places)
+        at_once = [timed(partial(publisher.publish, hours(number), HOUR), turns=1) for number in HOURS]
+        publisher.ledger.close()
     with TemporaryDirectory() as made:
         make(Path(made), USUAL)
-        counted = [count(Path(made), hours) for hours in HOURS]
         publisher = Publisher(Path(made), USUAL.places)
-        totals = [0.0]
-        for _ in range(max(HOURS) + 1):
-            begin = time.process_time()
-            publisher.publish()
-            totals.append(totals[-1] + time.process_time() - begin)
+        publisher.publish_next_hour()
+        each = [timed(publisher.publish_next_hour, turns=1, before=0) for _ in range(max(HOURS))]
         publisher.ledger.close()
-    after_first = [totals[1 + hours] - totals[1] for hours in HOURS]
+    one_by_one = [sum(each[:number]) for number in HOURS]
     return [
         Curve(of="windows", line=line, numbers=HOURS, seconds=tuple(seconds))
-        for line, seconds in ((LONGER, counted), (MORE, after_first))
+        for line, seconds in ((TOGETHER, counted), (AT_ONCE, at_once), (ONE_BY_ONE, one_by_one))
     ]
 
 

@@ -92,7 +92,9 @@ def _vector(counts: ArrayLike, name: str) -> NDArray[np.signedinteger | np.unsig
     # NumPy would read [True, 3] as [1, 3]: a truth value is not a number of people.
     if isinstance(counts, list | tuple) and any(isinstance(one, bool | np.bool_) for one in counts):
         raise _not_whole(name, "truth values")
-    if isinstance(counts, np.ma.MaskedArray):
+    # In this order NumPy does not load what it knows of masks where no array can have one.
+    own_kind = isinstance(counts, np.ndarray) and type(counts) is not np.ndarray
+    if own_kind and isinstance(counts, np.ma.MaskedArray):
         raise _not_whole(name, "masked, so some may be missing")
     try:
         values = np.asarray(counts)
