@@ -210,7 +210,8 @@ def _refuse_inexact(value: object) -> None:
             _refuse_inexact(item)
     elif isinstance(value, list | tuple):
         for item in value:
-            _refuse_inexact(item)
+            if type(item) is not str:
+                _refuse_inexact(item)
     else:
         raise ValueError(f"a {type(value).__name__} has no exact spelling in a record")
 

@@ -20,14 +20,16 @@ from safeside.ledger.store import Store
 WAITERS = 12
 
 
-def standing(url: str) -> int:
-    """How many wait for their turn now."""
+def standing(ledger: Ledger, url: str) -> int:
+    """How many wait for their turn now: in the queue of this machine, and at the server."""
+    file = ledger.chain.store.queue
+    assert file is not None
     if not is_postgres(url):
-        return queue.waiting(Path(url + ".queue"))
+        return queue.waiting(file)
     with psycopg.connect(url, autocommit=True) as server:
         query = b"SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'safeside_ledger'::regclass"
         ((number,),) = server.execute(query).fetchall()
-        return int(number)
+        return int(number) + (queue.waiting(file) if file.exists() else 0)
 
 
 def until(done: Callable[[], bool]) -> None:
@@ -47,7 +49,7 @@ def test_waiters_are_served_in_the_order_of_arrival(ledger: Ledger, url: str) ->
     with ledger.chain.store.write():
         for number, thread in enumerate(threads):
             thread.start()
-            until(lambda number=number: standing(url) == number + 1)
+            until(lambda number=number: standing(ledger, url) == number + 1)
     for thread in threads:
         thread.join()
     served = [one.request for one in ledger.reservations("city")]
@@ -68,7 +70,7 @@ def test_a_waiter_that_is_killed_holds_nobody_up(ledger: Ledger, url: str) -> No
     with ledger.chain.store.write():
         for number in range(3):
             children.append(subprocess.Popen([sys.executable, "-c", SPEND, url, f"r{number}"]))
-            until(lambda number=number: standing(url) == number + 1)
+            until(lambda number=number: standing(ledger, url) == number + 1)
         children[1].kill()
         children[1].wait()
     assert (children[0].wait(), children[2].wait()) == (0, 0)

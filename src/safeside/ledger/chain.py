@@ -14,15 +14,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Final
 
 from safeside import records
-from safeside.errors import BadQuestion, ClockBackwards, LedgerForked
+from safeside.errors import BadQuestion, ClockBackwards, SafesideError
 from safeside.ledger import addresses, checkpoint, events, steps
 from safeside.ledger.events import Action, Event, Head
-from safeside.ledger.lookup import Row, in_parts, tampered
+from safeside.ledger.lookup import Row, exchanged, forked, in_parts, tampered
 from safeside.ledger.state import SLACK_SECONDS, State
-from safeside.ledger.store import Draw, Identity, Rows, Store, begin
+from safeside.ledger.store import Draw, Identity, Rows, Store
 from safeside.ledger.witness import Line, Witness, WitnessRecord, witness_of
+
+_FEW: Final = 16
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,6 +65,7 @@ class Chain:
         if store.beside is not None:
             paths.insert(0, store.beside)
         self._witnesses = [Witness(path) for path in paths]
+        store.queue = store.queue or paths[-1].with_suffix(".queue")
         self._given: list[Witness] = []
         """Witnesses of other machines, which are read and not written."""
         self.addresses = store.addresses()
@@ -146,7 +150,11 @@ class Chain:
         """
         name = events.kind_of(kind)
         with self._turn:
-            with self._forgetting(), self.store.write() as rows:
+            if not self._begun:
+                # The first reading is the longest: not while others wait for us.
+                with self.reading():
+                    pass
+            with self._forgetting(), self.store.write(self._prepare) as rows:
                 self._look()
                 self._catch_up(rows)
                 if not recovering:
@@ -171,6 +179,30 @@ class Chain:
             self._testify(behind, added)
             steps.reached(steps.of(name, steps.WITNESSED))
             return self._state
+
+    def _prepare(self) -> None:
+        """Read what others have added while one of them still writes: little is left to do in our turn.
+
+        A few rows at a time, since SQLite lets nobody commit while somebody reads. Whatever is wrong is found
+        again, and said, in our turn.
+        """
+        try:
+            self._look()
+            while self._begun:
+                with self.store.read() as rows:
+                    if not self._continues(rows):
+                        return
+                    state, self._stored = self._state, events.NOTHING
+                    state.source = rows
+                    new = rows.events(state.head.number + 1, state.head.number + _FEW)
+                    for row in new:
+                        state.read(*row)
+                    self._stored = state.head
+                    if len(new) < _FEW:
+                        self._compare()
+                        return
+        except SafesideError:
+            self._begun = False
 
     def hear(self, path: Path) -> None:
         """Compare with the witness of another machine, too."""
@@ -372,25 +404,6 @@ def check_documents(rows: Rows, event: Event) -> None:
         body = rows.document(key)
         if body is None or events.digest(body) != key:
             raise tampered(event.number, "a part of its question is missing or was altered")
-
-
-def forked(where: str, lost: int) -> LedgerForked:
-    """Something was published that this chain does not know."""
-    return LedgerForked(
-        f"{begin(where)} has forgotten {lost} event{'s' if lost > 1 else ''} that it once "
-        "held: it was restored from a backup, or a copy of it was used.",
-        "Nothing can be published until what was published since is charged again. Run "
-        '`safeside.recover_ledger(...)`, with `releases=["DIR"]` for each release of which another copy of '
-        "the ledger may know.",
-    )
-
-
-def exchanged() -> LedgerForked:
-    """The witness, or what the state directory remembers of this address, is of another ledger."""
-    return LedgerForked(
-        "The witness belongs to another ledger than the one that is here now.",
-        "Put back the ledger that was here, or move this one, without the witness, to a place of its own.",
-    )
 
 
 def _minute(time: datetime) -> str:

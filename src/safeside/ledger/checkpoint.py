@@ -61,6 +61,7 @@ class Index:
         self.replaced: set[str] = set()
         """Nodes of the tree as it was then that are no longer part of it."""
         self._changed: Entries = {}
+        self._decoded: dict[str, Node] = {}
 
     def get(self, key: str) -> Any:
         """The value of a key; None where there is none."""
@@ -114,18 +115,23 @@ class Index:
             self.nodes[made] = self.made[made] = body
             self.replaced.discard(made)
             self.nodes.pop(name, None)
+            self._decoded.pop(name, None)
             if self.made.pop(name, None) is None and name != EMPTY:
                 self.replaced.add(name)
         return made
 
     def _node(self, name: str) -> Node:
+        known = self._decoded.get(name)
+        if known is not None:
+            return known
         body = self.nodes.get(name)
         if body is None:
             body = self.fetch(name)
             if body is None or records.digest(body.encode()) != name:
                 raise Broken
             self.nodes[name] = body
-        return msgspec.json.decode(body.encode(), type=Node)
+        known = self._decoded[name] = msgspec.json.decode(body.encode(), type=Node)
+        return known
 
 
 class Snapshot(Record, frozen=True, kw_only=True):

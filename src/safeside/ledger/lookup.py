@@ -19,6 +19,7 @@ from safeside.ledger import events
 from safeside.ledger.account import Dataset, Group, Reservation, Stage, Tally, skeleton
 from safeside.ledger.checkpoint import Broken, Index
 from safeside.ledger.events import Event, Head
+from safeside.ledger.store import begin
 from safeside.records import Part
 
 Row = tuple[int, str, str]
@@ -263,4 +264,23 @@ def tampered(number: int, why: str) -> LedgerTampered:
         f"The ledger was altered: event {number} cannot be trusted ({why}).",
         "Publish nothing from it. Run `safeside.recover_ledger(...)`, which keeps this database aside and "
         "makes the ledger anew from its witness.",
+    )
+
+
+def forked(where: str, lost: int) -> LedgerForked:
+    """Something was published that this chain does not know."""
+    return LedgerForked(
+        f"{begin(where)} has forgotten {lost} event{'s' if lost > 1 else ''} that it once "
+        "held: it was restored from a backup, or a copy of it was used.",
+        "Nothing can be published until what was published since is charged again. Run "
+        '`safeside.recover_ledger(...)`, with `releases=["DIR"]` for each release of which another copy of '
+        "the ledger may know.",
+    )
+
+
+def exchanged() -> LedgerForked:
+    """The witness, or what the state directory remembers of this address, is of another ledger."""
+    return LedgerForked(
+        "The witness belongs to another ledger than the one that is here now.",
+        "Put back the ledger that was here, or move this one, without the witness, to a place of its own.",
     )

@@ -1,22 +1,23 @@
 """The ledger in PostgreSQL, for several machines.
 
-Writers take turns on the table `safeside_ledger`, which each locks before it reads anything. A commit is
-asked to be on the server's disk whatever the server's default says.
+Writers take turns on the table `safeside_ledger`, which each locks before it reads anything; those of one
+machine stand in a queue before. A commit is asked to be on the server's disk whatever the server's default
+says.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from safeside import extras
 from safeside.errors import LedgerError, SafesideError
-from safeside.ledger import addresses
+from safeside.ledger import addresses, queue
 from safeside.ledger.events import Event
 from safeside.ledger.store import (
     TABLES,
@@ -62,6 +63,7 @@ class PostgresStore(Store):
         self._process = 0
         self.where = f"the ledger {self._name()}"
         self.beside: Path | None = None
+        self.queue: Path | None = None
 
     def _name(self) -> str:
         """The address without its password."""
@@ -118,9 +120,13 @@ class PostgresStore(Store):
             yield rows
 
     @contextmanager
-    def write(self) -> Iterator[Rows]:
-        with self._explained(), self._transaction((*self._before_writing, _TAKE_TURNS)) as rows:
-            yield rows
+    def write(self, prepare: Callable[[], None] | None = None) -> Iterator[Rows]:
+        turn = nullcontext() if self.queue is None else queue.in_turn(self.queue, self.busy_seconds, prepare)
+        try:
+            with turn, self._explained(), self._transaction((*self._before_writing, _TAKE_TURNS)) as rows:
+                yield rows
+        except queue.Late:
+            raise busy(self.where, self.busy_seconds) from None
 
     @contextmanager
     def _transaction(self, first: Sequence[str]) -> Iterator[Rows]:

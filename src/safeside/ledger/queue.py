@@ -1,10 +1,11 @@
-"""Whoever waits for a ledger in a file is served in the order of arrival.
+"""Whoever waits for a ledger is served in the order of arrival.
 
-SQLite has waiters try again after pauses that grow: under load somebody waits while others pass. So writers
-stand in a queue first, a file beside the database. Whoever comes takes the next number, locks the byte of
-that number, and is served once nobody holds a byte before it. The system lets go of a dead process's locks,
-so a number that nobody stands behind any more holds nobody up. The queue decides the order and nothing else:
-that only one writes is SQLite's own lock.
+SQLite has waiters try again after pauses that grow: under load somebody waits while others pass. So the
+writers of one machine stand in a queue first, a file beside the database or in the state directory. Whoever
+comes takes the next number and locks the byte of that number. Whoever has nobody before it is next: it may
+prepare while the one before it is served, and is served once that one has gone. The system lets go of a dead
+process's locks, so a number that nobody stands behind any more holds nobody up. The queue decides the order
+and nothing else: that only one writes is the database's own lock.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import fcntl
 import os
 import struct
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -26,12 +27,12 @@ _NUMBER: Final = struct.Struct("<q")
 _LAST: Final = 0
 """Where the last number stands that was given out."""
 _SERVED: Final = 8
-"""Where the last number stands that was served."""
+"""Where the last number stands that was served; whoever is served locks this byte."""
 _FIRST: Final = 16
 """The bytes of the numbers begin here."""
 _LARGEST: Final = 1 << 60
-_PAUSE: Final = 0.0003
-_LONGEST_PAUSE: Final = 0.02
+_PAUSE: Final = 0.0005
+_LONGEST_PAUSE: Final = 0.1
 _SET_LOCK: Final[int | None] = getattr(fcntl, "F_OFD_SETLK", None)
 
 
@@ -40,18 +41,27 @@ class Late(Exception):
 
 
 @contextmanager
-def in_turn(path: Path, seconds: float) -> Iterator[None]:
+def in_turn(path: Path, seconds: float, prepare: Callable[[], None] | None = None) -> Iterator[None]:
     """Wait until everybody who came before has gone; `Late` after so many seconds.
 
-    Where the system has no such locks, or no such file can be kept, SQLite alone decides.
+    `prepare` is called by whoever is next. Where the system has no such locks, or no such file can be kept,
+    the database alone decides.
     """
+    until = time.monotonic() + seconds
     with ExitStack() as held:
+        handle = number = None
         if _SET_LOCK is not None:
             with suppress(OSError):
                 handle = os.open(path, _FLAGS, _OWNER_ONLY)
                 _open.add(handle)
                 held.callback(_leave, handle)
-                _wait(handle, _take_number(handle), time.monotonic() + seconds)
+                number = _take_number(handle)
+                _wait_to_be_next(handle, number, until)
+        if prepare is not None:
+            prepare()
+        if handle is not None and number is not None:
+            with suppress(OSError):
+                _wait_to_be_served(handle, number, until)
         yield
 
 
@@ -92,17 +102,29 @@ def _take_number(handle: int) -> int:
     return number
 
 
-def _wait(handle: int, number: int, until: float) -> None:
+def _wait_to_be_next(handle: int, number: int, until: float) -> None:
     """Until nobody holds a byte before ours; shared, so that those who wait do not stop each other.
 
-    Whoever is next looks most often.
+    By how fast others were served it is guessed when to look again: many who look often would take the time
+    of those who work.
     """
+    began, first = time.monotonic(), _number(handle, _SERVED)
     while not _locked(handle, fcntl.F_RDLCK, _FIRST, number):
+        now, served = time.monotonic(), _number(handle, _SERVED)
+        if now > until:
+            raise Late
+        each = (now - began) / max(1, served - first)
+        time.sleep(min(_LONGEST_PAUSE, max(_PAUSE, (number - served - 2) * each / 2)))
+
+
+def _wait_to_be_served(handle: int, number: int, until: float) -> None:
+    """Until whoever was served before has gone; then somebody else is next."""
+    while not _locked(handle, fcntl.F_WRLCK, _SERVED, 1):
         if time.monotonic() > until:
             raise Late
-        before = max(1, number - _number(handle, _SERVED))
-        time.sleep(min(_LONGEST_PAUSE, _PAUSE * before))
+        time.sleep(_PAUSE)
     os.pwrite(handle, _NUMBER.pack(number), _SERVED)
+    _locked(handle, fcntl.F_UNLCK, _FIRST, number + 1)
 
 
 def _number(handle: int, place: int) -> int:

@@ -10,10 +10,10 @@ from typing import Any, Self
 
 from safeside.ledger import events
 from safeside.ledger.account import Dataset, Reservation, Stage, same_question
-from safeside.ledger.chain import Chain, Checked, forked
+from safeside.ledger.chain import Chain, Checked
 from safeside.ledger.checkpoint import EVERY
 from safeside.ledger.events import Event, Head
-from safeside.ledger.lookup import links
+from safeside.ledger.lookup import forked, links
 from safeside.ledger.periods import check_periods, periods_of
 from safeside.ledger.recovery import Published, reconcile
 from safeside.ledger.rules import require_open, require_within_budget

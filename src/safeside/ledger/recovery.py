@@ -17,8 +17,9 @@ from typing import Any
 from safeside.errors import LedgerError, LedgerForked
 from safeside.ledger import events, other_branch, rules
 from safeside.ledger.account import Impossible, Reservation, Stage
-from safeside.ledger.chain import Chain, Decision, exchanged, forked
+from safeside.ledger.chain import Chain, Decision
 from safeside.ledger.events import Committed, Event
+from safeside.ledger.lookup import exchanged, forked
 from safeside.ledger.state import State
 from safeside.ledger.witness import Line
 from safeside.privacy.account import Cost

@@ -11,7 +11,7 @@ import itertools
 import os
 import sqlite3
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -59,7 +59,7 @@ class SqliteStore(Store):
         self._opened: tuple[int, int, int] | None = None
         self.where = quoted(path)
         self.beside: Path | None = path.with_name(path.name + ".witness")
-        self.queue = path.with_name(path.name + ".queue")
+        self.queue: Path | None = path.with_name(path.name + ".queue")
 
     def create(self, identity: Identity, chain: Sequence[Event], documents: Mapping[str, str]) -> None:
         self._claim()
@@ -104,9 +104,13 @@ class SqliteStore(Store):
             yield rows
 
     @contextmanager
-    def write(self) -> Iterator[Rows]:
+    def write(self, prepare: Callable[[], None] | None = None) -> Iterator[Rows]:
+        assert self.queue is not None
         try:
-            with queue.in_turn(self.queue, self.busy_seconds), self._transaction("BEGIN IMMEDIATE") as rows:
+            with (
+                queue.in_turn(self.queue, self.busy_seconds, prepare),
+                self._transaction("BEGIN IMMEDIATE") as rows,
+            ):
                 yield rows
         except queue.Late:
             raise busy(self.where, self.busy_seconds) from None

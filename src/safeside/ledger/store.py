@@ -272,6 +272,8 @@ class Store(ABC):
     """How messages name it; never with a password."""
     beside: Path | None
     """Where the witness stands that travels with the database, if it is a file."""
+    queue: Path | None
+    """Where the writers of this machine stand in a queue, once that is known."""
     busy_seconds: float = 120
     """How long a writer waits for its turn before it gives up."""
 
@@ -300,8 +302,11 @@ class Store(ABC):
         """One consistent view of the ledger."""
 
     @abstractmethod
-    def write(self) -> AbstractContextManager[Rows]:
-        """The only writer; what was appended is on the disk once the block has ended."""
+    def write(self, prepare: Callable[[], None] | None = None) -> AbstractContextManager[Rows]:
+        """The only writer; what was appended is on the disk once the block has ended.
+
+        `prepare` is called once this is the next, while somebody else may still write.
+        """
 
     @abstractmethod
     def close(self) -> None:
