@@ -31,7 +31,7 @@ from safeside.errors import SafesideError
 from safeside.ledger import Stage, open_ledger, steps
 from safeside.ledger.witness import STATE_VARIABLE
 from safeside.releases import publication
-from safeside.releases.release import Release, load
+from safeside.releases.release import Release, load_release
 from safeside.releases.signature import check_signature
 from safeside.releases.signing import load_public
 from safeside.releases.verify import verify
@@ -276,7 +276,7 @@ class Siege:
         """Whatever carries our signature is a draw of ours, and true."""
         try:
             check_signature(directory, "release.json", self.keys)
-            release = load(directory)
+            release = load_release(directory)
         except (SafesideError, OSError):
             return
         assert release.digest in committed, "a release is signed that the ledger has not committed to"

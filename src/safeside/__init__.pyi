@@ -51,8 +51,10 @@ from .privacy.risk import risk
 from .releases.asking import Inquiry, ask
 from .releases.earlier import create_ledger, recover_ledger
 from .releases.place_plan import plan_places
+from .releases.preview import Preview
 from .releases.publish import Account, publish, quote
-from .releases.release import Release
+from .releases.question import Question
+from .releases.release import Answer, Release, load_release
 from .releases.signing import PrivateKey, PublicKey, create_key, rotate_key
 from .releases.simulate import simulate
 from .releases.verify import verify
@@ -69,6 +71,7 @@ from .visits import (
     count_visits,
     read_places,
 )
+from .words import Subject
 
 __version__: str
 
@@ -76,6 +79,7 @@ __all__ = [
     "AGeo",
     "ALap",
     "Account",
+    "Answer",
     "BadCounts",
     "BadFile",
     "BadNumber",
@@ -112,9 +116,11 @@ __all__ = [
     "PaddedGeo",
     "Places",
     "Policy",
+    "Preview",
     "PrivacyError",
     "PrivateKey",
     "PublicKey",
+    "Question",
     "Release",
     "ReleaseError",
     "Report",
@@ -128,6 +134,7 @@ __all__ = [
     "Status",
     "StayRule",
     "StoreUnavailable",
+    "Subject",
     "TwoSidedGeometric",
     "Unit",
     "UnknownPolicy",
@@ -145,6 +152,7 @@ __all__ = [
     "create_key",
     "create_ledger",
     "decide",
+    "load_release",
     "open_ledger",
     "plan",
     "plan_places",

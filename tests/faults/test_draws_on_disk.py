@@ -11,7 +11,7 @@ from tests.faults.snapshots import Snapshots
 
 from safeside.ledger import Reservation, open_ledger, steps
 from safeside.releases import publication
-from safeside.releases.release import load
+from safeside.releases.release import load_release
 from safeside.releases.sealing import bound_to, unseal
 from safeside.releases.verify import verify
 
@@ -48,7 +48,7 @@ def test_twelve_kills_after_the_draw_leave_nothing_that_can_be_read(world: World
         assert ledger.remaining("city").epsilon == CAP - 1
     snapshots.take()
     assert (world.out / "release.json").read_bytes() in snapshots.readable(paid(world))
-    assert release.digest == load(world.out).digest
+    assert release.digest == load_release(world.out).digest
     assert [one.name for one in world.out.parent.iterdir()] == ["noon"]
 
 

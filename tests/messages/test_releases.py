@@ -25,7 +25,7 @@ from safeside.ledger.witness import STATE_VARIABLE
 from safeside.noise.entropy import simulated_entropy
 from safeside.releases import publication, signing
 from safeside.releases.purge import purge
-from safeside.releases.release import load
+from safeside.releases.release import load_release
 from safeside.releases.staging import Staging
 from safeside.releases.verify import verify
 from safeside.releases.withdraw import require_reason, withdraw
@@ -131,7 +131,7 @@ def test_releases_that_are_not_true(tmp_path: Path) -> None:
         verify(made.directory, tmp_path / "key.pub")
     says(caught, "This release was made by a newer safeside", "Install a newer safeside")
     with pytest.raises(SafesideError) as caught:
-        load(tmp_path / "nothing")
+        load_release(tmp_path / "nothing")
     says(caught, "There is no release", "release.json")
     simulation = simulated(tmp_path / "simulation", [0, 1, 9], {"epsilon": 1, "at_most": 2})
     with pytest.raises(SafesideError) as caught:
@@ -328,7 +328,7 @@ def test_ledgers_that_do_not_know_a_release(world: World) -> None:
     altered["ledger"]["cost"]["epsilon"] = "0"
     (world.out / "release.json").write_bytes(records.canonical(altered))
     with pytest.raises(SafesideError) as caught:
-        load(world.out)
+        load_release(world.out)
     says(caught, "release.json is not as a release has it .epsilon is 0", "Do not use it")
 
 

@@ -268,6 +268,12 @@ CHECKED: Final[dict[str, tuple[str, ...]]] = every.CHECKED | {
     "since others cannot change the count": (
         "tests/visits/count/test_ways_out.py::test_old_and_future_visits_beside_those_asked_about",
     ),
+    "is what those who are counted are called": (
+        "tests/words/test_catalogue.py::test_a_noun_is_what_those_who_are_counted_are_called_everywhere",
+    ),
+    "runs no script of its own there": (
+        "tests/releases/test_release.py::test_a_notebook_runs_no_script_of_the_release",
+    ),
     "prints one JSON document on standard output": (
         "tests/cli/test_publish.py::test_json_is_one_document_and_everything_else_goes_to_the_terminal",
     ),
@@ -288,6 +294,7 @@ NO_PROMISE: Final[dict[str, str]] = every.NO_PROMISE | {
     "may show for certain": "states what is given up",
     "may learn for certain": "states what is given up",
     '"cannot say" is no warning': "says how to read an answer that says nothing",
+    "an empty ring says that it cannot be said": "says how to read a mark",
     "Cannot say: ": "counts the places with that answer",
     "a limit that cannot fail": "advice for public schedules",
     "a K that cannot fail": "advice for public schedules",

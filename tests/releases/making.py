@@ -18,7 +18,7 @@ from safeside.ledger import Budget
 from safeside.releases.asking import Inquiry, ask
 from safeside.releases.files import compose
 from safeside.releases.record import Paid, Promised, ReleaseRecord, described, written
-from safeside.releases.release import Release, load
+from safeside.releases.release import Release, load_release
 from safeside.releases.signature import sign
 from safeside.releases.signing import PrivateKey
 from safeside.releases.simulate import simulate
@@ -159,7 +159,7 @@ def signed(
     for name, data in files.items():
         (out / name).write_bytes(data)
     (out / "signature.json").write_bytes(sign(files["release.json"], key, file="release.json", **RECEIPT))
-    return load(out)
+    return load_release(out)
 
 
 def raw(release: Release) -> dict[str, Any]:
@@ -177,4 +177,4 @@ def resigned(release: Release, key: PrivateKey, *, gone: tuple[str, ...] = (), *
     data = json.dumps(record, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
     (release.directory / "release.json").write_bytes(data)
     (release.directory / "signature.json").write_bytes(sign(data, key, file="release.json", **RECEIPT))
-    return load(release.directory)
+    return load_release(release.directory)

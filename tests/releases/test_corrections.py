@@ -19,7 +19,7 @@ from safeside.errors import (
 )
 from safeside.ledger import create_ledger, open_ledger
 from safeside.releases import wording
-from safeside.releases.release import load
+from safeside.releases.release import load_release
 from safeside.releases.signing import load_private, load_public
 from safeside.releases.withdraw import REASONS, notice_sentences, read_notice, withdraw
 from safeside.words import Words
@@ -120,7 +120,7 @@ def test_withdrawing_takes_back_everything_and_stays_charged(world: World) -> No
     assert notice.release == release.id
     assert remaining(world) == CAP - 1
     with pytest.raises(BadRelease, match=r'The release in ".+" was withdrawn') as caught:
-        load(world.out)
+        load_release(world.out)
     assert caught.value.do == "Use a later release, if there is one."
     with pytest.raises(CannotWrite):
         world.publish("counts")

@@ -18,7 +18,7 @@ from safeside.errors import (
 from safeside.ledger import open_ledger, recover_ledger
 from safeside.ledger.witness import STATE_VARIABLE
 from safeside.releases import publication
-from safeside.releases.release import load
+from safeside.releases.release import load_release
 from safeside.releases.verify import verify
 
 
@@ -45,7 +45,7 @@ def test_a_fork_is_seen_by_the_releases_alone(world: World, monkeypatch: pytest.
     with pytest.raises(LedgerForked):
         world.publish("counts", when="2021-06-03T12:30:00+00:00", out=world.home / "releases" / "later")
     with open_ledger(world.home / "ledger.db") as ledger:
-        ledger.recover([load(world.out).published()])
+        ledger.recover([load_release(world.out).published()])
     assert remaining(world) == CAP - 1
 
 
@@ -108,7 +108,7 @@ def test_a_release_of_which_the_ledger_forgot_the_commit_is_not_drawn_again(
     with pytest.raises(LedgerForked):
         world.publish("counts")
     with open_ledger(world.home / "ledger.db") as ledger:
-        ledger.recover([load(world.out).published()])
+        ledger.recover([load_release(world.out).published()])
     assert world.publish("counts").digest == first.digest
     world.out.rename(world.home / "moved")
     with pytest.raises(BadRelease, match="noise is never drawn twice"):

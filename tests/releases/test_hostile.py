@@ -25,7 +25,7 @@ from safeside.releases.basemap import read_basemap
 from safeside.releases.publish import prepare
 from safeside.releases.purge import purge
 from safeside.releases.record import decode
-from safeside.releases.release import Release, load
+from safeside.releases.release import Release, load_release
 from safeside.releases.signing import create_key, load_private, load_public
 from safeside.releases.targets import places_digest
 from safeside.releases.verify import verify
@@ -61,7 +61,7 @@ def test_verify_refuses_a_manifest_that_is_replaced_while_it_is_looked_at(
     shutil.copytree(release.directory, forged)
     record = json.loads((forged / "release.json").read_bytes()) | {"release": "r-forged"}
     (forged / "release.json").write_bytes(records.canonical(record))
-    seen = replace(load(forged), directory=release.directory)
+    seen = replace(load_release(forged), directory=release.directory)
     monkeypatch.setattr("safeside.releases.verify.load", lambda _: seen)
     with pytest.raises(BadRelease, match="replaced while it was looked at"):
         verify(release.directory, tmp_path / "key.pub")
@@ -124,7 +124,7 @@ def test_a_key_id_or_a_release_id_does_not_paint_verified(release: Release, tmp_
     record = json.loads((release.directory / "release.json").read_text())
     (release.directory / "release.json").write_text(json.dumps({**record, "release": PAINTED}))
     with pytest.raises(BadRelease, match="not as a release has it"):
-        load(release.directory)
+        load_release(release.directory)
 
 
 def test_a_release_never_holds_a_control_character(release: Release) -> None:

@@ -14,7 +14,7 @@ from safeside.errors import BadRelease, CannotWrite, StoreUnavailable
 from safeside.ledger import Draw, Ledger, Reservation, steps
 from safeside.releases import manifest
 from safeside.releases.check_files import check_files
-from safeside.releases.release import Release, hold, load
+from safeside.releases.release import Release, hold, load_release
 from safeside.releases.sealing import bound_to, new_key, seal, unseal
 from safeside.releases.signature import sign
 from safeside.releases.signing import PrivateKey
@@ -56,7 +56,7 @@ class Draws:
         out = self.staging.out
         if not out.is_dir() or not any(out.iterdir()):
             return None
-        release = load(out)
+        release = load_release(out)
         if release.digest != reservation.manifest:
             raise manifest.bad("it is not the release the ledger has committed to")
         check_files(release)

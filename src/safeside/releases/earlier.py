@@ -19,7 +19,7 @@ from safeside.errors import CannotWrite, SafesideError, UnsafeFile
 from safeside.ledger import Ledger, Rebuilt, Recovery
 from safeside.ledger.addresses import kept_elsewhere
 from safeside.releases import manifest
-from safeside.releases.release import load
+from safeside.releases.release import load_release
 from safeside.releases.signature import check_signature
 from safeside.releases.signing import KEY, keyring_path, load_public
 from safeside.releases.verify import verify
@@ -121,7 +121,7 @@ def _signed(beside: Path, key: Path, addresses: Sequence[str]) -> Iterator[Path]
     candidates = (one for depth in _DEPTHS for one in beside.glob(f"{depth}/{manifest.FILE}"))
     for path in itertools.islice(candidates, _MOST):
         try:
-            release = load(path.parent)
+            release = load_release(path.parent)
             check_signature(path.parent, manifest.FILE, keys)
             ledger_id = release.charged().ledger_id
         except (SafesideError, OSError):

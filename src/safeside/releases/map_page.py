@@ -28,13 +28,18 @@ def render(
     manifest: Manifest, answers: Answers, places: Places, basemap: dict[str, Any] | None = None
 ) -> bytes:
     """The page, from what is published and the public list of places."""
+    return page(manifest, _data(manifest, answers, places, basemap))
+
+
+def page(manifest: Manifest, data: dict[str, Any]) -> bytes:
+    """The page with these data in it."""
     question = manifest["question"]
     return pages.page(
         "map.html",
         wording.words(question),
         style="map.css",
         code=pages.script(_SCRIPT),
-        data=_data(manifest, answers, places, basemap),
+        data=data,
         title=wording.title(manifest),
         body_class="simulated" if manifest["simulated"] else "release",
         banner=wording.simulation(manifest),

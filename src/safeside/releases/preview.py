@@ -27,7 +27,19 @@ _WRAPPED: Final = TextWrapper(
 
 @dataclass(frozen=True, kw_only=True)
 class Preview:
-    """The promise, the error side, what to expect, the price and what remains."""
+    """The promise, the error side, what to expect, the price and what remains.
+
+    Example
+        >>> from safeside import Account, ask, create_key, create_ledger, quote
+        >>> with create_ledger("ledger.db") as ledger:
+        ...     made = ledger.create_dataset("city", "person", epsilon=2)
+        >>> key = create_key("safeside.key")
+        >>> account = Account(dataset="city", ledger="ledger.db", key="safeside.key", out="release")
+        >>> inquiry = ask(places=["bar", "museum"], when="2024-03-03T18:00Z", at_most=2, epsilon=1)
+        >>> preview = quote(inquiry, account)
+        >>> print(preview.price, preview.remaining, sep="; ")
+        epsilon 1, charged before anything is drawn.; epsilon 2 now; epsilon 1 afterwards.
+    """
 
     question: str
     promise: tuple[str, ...]

@@ -62,7 +62,7 @@ from safeside.releases.preview import Preview, preview
 from safeside.releases.question import Question, require_time
 from safeside.releases.record import Paid, Promised, ReleaseRecord
 from safeside.releases.record import written as moment_written
-from safeside.releases.release import Release, hold, load
+from safeside.releases.release import Release, hold, load_release
 from safeside.releases.sealing import room
 from safeside.releases.signing import PrivateKey
 from safeside.releases.staging import FLUSHED, MADE, PLACED, Staging
@@ -230,7 +230,7 @@ class Publication:
         """A directory that cannot be written, or holds something else, is refused before anything is paid."""
         known = self.ledger.reservation(self.request)
         try:
-            mine = known is not None and load(self.staging.out).digest == known.manifest
+            mine = known is not None and load_release(self.staging.out).digest == known.manifest
         except ReleaseError:
             mine = False
         if not mine:

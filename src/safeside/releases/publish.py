@@ -24,7 +24,7 @@ from safeside.releases.earlier import remember
 from safeside.releases.manifest import FILE
 from safeside.releases.preview import Preview
 from safeside.releases.publication import Publication, Sources
-from safeside.releases.release import Release, load
+from safeside.releases.release import Release, load_release
 from safeside.releases.signature import check_signature
 from safeside.releases.signing import (
     KEY,
@@ -290,7 +290,7 @@ def _siblings(out: Path, ledger: Ledger, keys: Sequence[PublicKey]) -> tuple[lis
     found, doubtful = [], []
     for directory in _unknown(out.parent, ledger):
         try:
-            release = load(directory)
+            release = load_release(directory)
             if release.simulated or release.charged().ledger_id != ledger.ledger_id:
                 continue
         except (ReleaseError, MadeByNewer):
@@ -338,7 +338,7 @@ def _require_published(digests: Sequence[str], ledger: Ledger) -> None:
 def _earlier(supersedes: str | Path, inquiry: Inquiry, ledger: Ledger) -> str:
     """The release that is superseded: one this ledger published, about the same places and time."""
     directory = Path(supersedes)
-    named = load(directory).id if directory.is_dir() else str(supersedes)
+    named = load_release(directory).id if directory.is_dir() else str(supersedes)
     known = ledger.reservation(named)
     if known is None or known.stage is not Stage.COMMITTED:
         raise LedgerMissing(

@@ -41,7 +41,14 @@ class Series(Part, frozen=True, kw_only=True):
 
 
 class Question(Record, frozen=True, kw_only=True):
-    """At each target, in each window, for each measure: is the count at most a number?"""
+    """At each target, in each window, for each measure: is the count at most a number?
+
+    Example
+        >>> from safeside import ask
+        >>> question = ask(places=["bar", "museum"], when="2024-03-03T18:00Z", at_most=2, epsilon=1).question
+        >>> print(question.targets.number, question.windows[0], question.subject.many)
+        2 2024-03-03T18:00:00+00:00 known infected visitors
+    """
 
     kind: ClassVar[str] = "question"
 

@@ -2,26 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from safeside import records, untrusted
+import polars as pl
+
+from safeside import extras, records, untrusted
 from safeside.errors import BadRelease, SafesideError
 from safeside.ledger.recovery import Published
-from safeside.releases import manifest, record, statement, wording
+from safeside.releases import manifest, notebook, record, statement, wording
 from safeside.releases.answers import Answers
 from safeside.releases.files import FILE, MAP, WITHDRAWN
-from safeside.releases.files.answers import CSV, read_csv
+from safeside.releases.files.answers import CSV, frame, read_csv
 from safeside.releases.methods import Conditions
 from safeside.releases.record import ReleaseRecord
+from safeside.untrusted import visible
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Answer:
+    """What is said of one place in one window.
+
+    Example
+        >>> from safeside import simulate
+        >>> made = simulate({"library": 7, "museum": 0}, out="release", at_most=2, epsilon=1, seed=1)
+        >>> [answer.place for answer in made if answer.state == "AT_MOST"]
+        ['museum']
+    """
+
+    place: str
+    window: str
+    state: str
+    """AT_MOST, AT_LEAST, UNCLEAR or NOT_ASKED, as in answers.csv."""
+    upper_bound: int | None
+    """Certain; none where no bound was published."""
+    lower_bound: int
+    measure: str | None = None
+    """What was counted, where a question asks for several things."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Release:
     """What was published, and where. Read it with `safeside.load_release`; trust it after `verify`.
+
+    Its answers are a dataframe (`to_polars()`, `to_pandas()`), or come one by one (`for answer in release`).
 
     Example
         >>> from safeside import simulate
@@ -89,6 +116,32 @@ class Release:
             raise manifest.bad(f"{error}") from None
         return asked
 
+    def __len__(self) -> int:
+        return len(self.answers)
+
+    def __iter__(self) -> Iterator[Answer]:
+        """Every answer, in the order of answers.csv."""
+        return (Answer(**row) for row in self.to_polars().iter_rows(named=True))
+
+    def to_polars(self) -> pl.DataFrame:
+        """The answers as a dataframe of Polars, with the columns of answers.csv."""
+        return frame(self.answers)
+
+    def to_pandas(self) -> Any:
+        """The same for pandas; bounds are whole numbers that may be missing (`Int64`)."""
+        pandas = extras.load("pandas", "A dataframe of pandas", None)
+        table = pandas.DataFrame(self.to_polars().to_dict(as_series=False))
+        return table.astype({"upper_bound": "Int64", "lower_bound": "Int64"})
+
+    def __repr__(self) -> str:
+        """One line; the answers are in `summary()`."""
+        said = wording.title(self.manifest)
+        return f'Release("{visible(str(self.directory))}": {visible(said)})'
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the summary, and the map in a frame of its own."""
+        return notebook.shown(self)
+
     def file(self, name: str) -> bytes:
         """One of its data files or pages: as it is in memory, or on the disk now."""
         if self.held is not None:
@@ -137,8 +190,15 @@ def hold(directory: Path, files: Mapping[str, bytes]) -> Release:
     return Release(directory=directory, record=record.decode(data), digest=records.digest(data), held=files)
 
 
-def load(directory: Path | str) -> Release:
-    """The release in a directory, as it says itself; `verify` checks that it is true."""
+def load_release(directory: Path | str) -> Release:
+    """The release in a directory, as it says itself; `verify` checks that it is true.
+
+    Example
+        >>> from safeside import load_release, simulate
+        >>> made = simulate({"library": 7, "museum": 0}, out="release", at_most=2, epsilon=1, seed=1)
+        >>> load_release("release").to_polars()["place"].to_list()
+        ['library', 'museum']
+    """
     directory = Path(directory)
     if (directory / WITHDRAWN).is_file():
         raise BadRelease(

@@ -16,7 +16,7 @@ from safeside.releases import manifest
 from safeside.releases.check_claims import check_charged, check_claims
 from safeside.releases.check_files import check_files, check_pages
 from safeside.releases.manifest import bad
-from safeside.releases.release import Release, load
+from safeside.releases.release import Release, load_release
 from safeside.releases.signature import Signature, check_signature
 from safeside.releases.signing import PublicKey, load_public
 
@@ -47,7 +47,7 @@ def verify(
         True
     """
     keys = load_public(key) if isinstance(key, Path | str) else tuple(key)
-    release = load(directory)
+    release = load_release(directory)
     if release.simulated:
         raise BadRelease(
             f'"{release.directory}" is a simulation, not a release: it was charged to no ledger and promises '

@@ -22,7 +22,7 @@ from safeside.records import Part, PlainText, Record
 from safeside.releases import manifest, pages
 from safeside.releases.files import MAP, PAGES, REPORT, STATEMENT, WITHDRAWN
 from safeside.releases.record import File, Software, described
-from safeside.releases.release import Release, load
+from safeside.releases.release import Release, load_release
 from safeside.releases.signature import check_signature, sign
 from safeside.releases.signing import PrivateKey, PublicKey
 from safeside.releases.staging import Staging
@@ -84,7 +84,7 @@ def withdraw(
         if os.path.lexists(directory / WITHDRAWN):
             _require_withdrawn(directory, ledger, key)
         else:
-            release = load(directory)
+            release = load_release(directory)
             _require_known(release, ledger)
             ledger.withdraw(release.id, reason, now=now)
             disk.remove(notice)

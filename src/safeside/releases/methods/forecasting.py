@@ -85,9 +85,9 @@ def clock_of(window: Window) -> tzinfo:
 def _earlier(directory: str | Path) -> Release:
     """A release by selection, whole and unaltered: anybody could write such files."""
     from safeside.releases.check_files import check_files
-    from safeside.releases.release import load
+    from safeside.releases.release import load_release
 
-    release = load(directory)
+    release = load_release(directory)
     check_files(release)
     if release.simulated or release.record.question.method.file != "forecast.csv":
         raise BadQuestion(

@@ -86,9 +86,9 @@ def _by_popularity(places: Places) -> Whole:
 
 def _by_release(directory: Path, places: Places) -> tuple[str, Whole]:
     from safeside.releases.check_files import check_files
-    from safeside.releases.release import load
+    from safeside.releases.release import load_release
 
-    earlier = load(directory)
+    earlier = load_release(directory)
     # Anybody can write a list of bounds: only one that is a whole release, unaltered, is an earlier release.
     check_files(earlier)
     if earlier.simulated:
