@@ -62,7 +62,7 @@ def test_verify_refuses_a_manifest_that_is_replaced_while_it_is_looked_at(
     record = json.loads((forged / "release.json").read_bytes()) | {"release": "r-forged"}
     (forged / "release.json").write_bytes(records.canonical(record))
     seen = replace(load_release(forged), directory=release.directory)
-    monkeypatch.setattr("safeside.releases.verify.load", lambda _: seen)
+    monkeypatch.setattr("safeside.releases.verify.load_release", lambda _: seen)
     with pytest.raises(BadRelease, match="replaced while it was looked at"):
         verify(release.directory, tmp_path / "key.pub")
 
