@@ -8,47 +8,60 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from safeside import exact
 from safeside.audit.case import Case, Check
-from safeside.audit.published import ALL_TERMS, PAIRS, WAYS, counts_at, published
-from safeside.audit.publishing import Scripted, desk, replaced, words_for
+from safeside.audit.published import ALL_TERMS, PAIRS, WAYS, counts_at, published, windows_of
+from safeside.audit.published_selection import SELECTED, regions, selected
+from safeside.audit.publishing import HOURS, Scripted, desk, replaced, words_for
 from safeside.ledger.witness import STATE_VARIABLE
 from safeside.mechanisms.laws import Up
+from safeside.releases.methods import METHODS, chosen
+
+EVERY = [*published(), *selected()]
 
 
-@pytest.mark.parametrize("one", list(published()), ids=lambda one: f"{one.name}: {one.setting}")
+@pytest.mark.parametrize("one", EVERY, ids=lambda one: f"{one.name}: {one.setting}")
 def test_it_holds(one: Case | Check) -> None:
     row = one.row()
     assert row.ok, row
 
 
 def test_every_method_is_run_on_recorded_randomness() -> None:
-    """Every way to answer: counts, with at least, sparse by either kind of order, padded, one bit."""
-    methods = {
-        (
-            terms.get("guarantee", "adp"),
-            "max_alarms" in terms,
-            bool(terms.get("decision")),
-            "at_least" in terms,
-        )
-        for terms in ALL_TERMS.values()
-    }
-    assert methods == {
-        ("adp", False, False, False),
-        ("adp", False, False, True),
-        ("adp", True, False, False),
-        ("dp", False, False, False),
-        ("dp", False, True, False),
-    }
-    for terms in ALL_TERMS.values():
-        dict(**terms)
+    """Every way to answer; counts also with "at least", several windows where a method takes them."""
+    nothing = dict.fromkeys(("max_alarms", "order", "profile", "learn_from", "decision"))
+    methods = {chosen(terms.get("method"), {**nothing, **terms}) for terms in ALL_TERMS.values()}
+    assert methods == set(METHODS.values())
+    assert any("at_least" in terms for terms in ALL_TERMS.values())
+    assert {windows_of(terms) for terms in ALL_TERMS.values()} == {1, 2}
+
+
+def test_one_person_satisfies_several_conditions_at_once() -> None:
+    assert any(way.terms.items() >= HOURS.items() for way in SELECTED)
+    falls = [
+        sum(counts_at(left, way.windows).values()) - sum(counts_at(right, way.windows).values())
+        for way in SELECTED
+        for left, right in way.pairs
+    ]
+    assert max(falls) == 3
+    assert min(falls) == 1
+
+
+def test_regions_of_randomness_are_disjoint_and_most_of_what_happens() -> None:
+    for way in SELECTED:
+        for dataset in {one for pair in way.pairs for one in pair}:
+            listed = list(regions(way, counts_at(dataset, way.windows)))
+            assert len({one.words for one in listed}) == len(listed)
+            mass = sum((one.mass for one in listed), exact.ball(0))
+            assert mass > 0.25
+            assert mass < 1.0000001
 
 
 def test_datasets_are_neighbours_and_differ() -> None:
-    for left, right in PAIRS:
+    for left, right in (*PAIRS, *(pair for way in SELECTED for pair in way.pairs)):
         changed = [(one, two) for one, two in zip(left, right, strict=True) if one != two]
         assert len(changed) == 1
-        assert changed[0][1] < changed[0][0]
-        assert counts_at(left) != counts_at(right)
+        before, after = counts_at(left, 2), counts_at(right, 2)
+        assert {before[one] - after[one] for one in before} == {0, 1}, "visits of one person are erased"
 
 
 def test_a_word_gives_the_noise_it_stands_for() -> None:

@@ -23,7 +23,18 @@ from safeside import exact
 from safeside.audit.case import Case, Check
 from safeside.audit.channel import ELSEWHERE
 from safeside.audit.exact import Finding, audit_channel
-from safeside.audit.publishing import STEADY, Desk, Made, Scripted, desk, replaced, words_for
+from safeside.audit.publishing import (
+    HOURS,
+    LATER,
+    STEADY,
+    Condition,
+    Desk,
+    Made,
+    Scripted,
+    desk,
+    replaced,
+    words_for,
+)
 from safeside.audit.short_text import show_pair
 from safeside.audit.transcripts import Verdict
 from safeside.errors import ReleaseError
@@ -32,13 +43,15 @@ from safeside.mechanisms.laws import Up
 from safeside.noise.entropy import system_entropy
 
 Dataset = tuple[frozenset[str], ...]
-_PLACES: Final = ("A", "B")
+PLACES: Final = ("A", "B")
 _NOBODY, _AT_A, _AT_B = frozenset[str](), frozenset({"A"}), frozenset({"B"})
 PAIRS: Final[tuple[tuple[Dataset, Dataset], ...]] = (
     ((_AT_A, _AT_A), (_NOBODY, _AT_A)),
     ((_AT_A, _AT_B), (_NOBODY, _AT_B)),
     ((_AT_A, _AT_B), (_AT_A, _NOBODY)),
 )
+POPULARITY: Final = (0, 1, 999)
+"""Of A, B and the steady place."""
 _HIGHEST: Final = 2
 """The largest bound that is told apart; everything above it is one event."""
 _SEEDS: Final = (1, 2)
@@ -83,6 +96,8 @@ ALL_TERMS: Final[Mapping[str, Mapping[str, Any]]] = {
     "at least": {"epsilon": 1, "at_least": 3, "alpha": "0.3"},
     "padded": {"epsilon": 1, "guarantee": "dp", "delta": "0.01"},
     "decision": {"epsilon": 1, "guarantee": "dp", "delta": "0.01", "decision": True},
+    "selection": {"epsilon": 1, "method": "selection"},
+    "selection, two hours": {"epsilon": 1, "method": "selection", **HOURS},
 }
 """Every method there is."""
 
@@ -111,10 +126,19 @@ def published() -> Iterator[Case | Check]:
         )
 
 
-def counts_at(dataset: Dataset) -> dict[str, int]:
-    """How many people are at each place, counted here."""
-    true = {place: sum(place in person for person in dataset) for place in _PLACES}
-    return {**true, STEADY: 1}
+def counts_at(dataset: Dataset, windows: int = 1) -> dict[Condition, int]:
+    """How many people are at each place in each window, counted here, in the order of the answers."""
+    return {
+        (place, window): int(place == STEADY)
+        + sum(place in person or (window > 0 and place + LATER in person) for person in dataset)
+        for window in range(windows)
+        for place in (*PLACES, STEADY)
+    }
+
+
+def windows_of(terms: Mapping[str, Any]) -> int:
+    """How many windows these terms ask about."""
+    return 2 if "every" in terms else 1
 
 
 def exactly(way: Way) -> Verdict:
@@ -125,11 +149,11 @@ def exactly(way: Way) -> Verdict:
     channel: dict[Dataset, dict[Any, Ball]] = {}
     charges: dict[Any, Fraction] = {}
     false: str | None = None
-    with desk(_PLACES, (1, 1)) as table:
+    with desk(PLACES, (1, 1), POPULARITY) as table:
         for dataset in datasets:
             masses: dict[Any, Ball] = {}
             for keys in way.orders:
-                for noise in itertools.product(range(_HIGHEST + 1), repeat=len(_PLACES)):
+                for noise in itertools.product(range(_HIGHEST + 1), repeat=len(PLACES)):
                     made = _run(table, dataset, way, keys, noise, words)
                     false = false or false_answer(dataset, made)
                     seen = tuple(sorted(made.files.items()))
@@ -143,9 +167,9 @@ def exactly(way: Way) -> Verdict:
     finding = audit_channel(channel, PAIRS, way.epsilon)
     return Verdict(
         name=way.name,
-        finding=_shortened(finding),
-        false_statement=false or _more_than_answers(channel),
-        undercharged=_undercharged(channel, charges, way.epsilon),
+        finding=shortened(finding),
+        false_statement=false or more_than_answers(channel),
+        undercharged=undercharged(channel, PAIRS, charges, way.epsilon),
     )
 
 
@@ -153,9 +177,9 @@ def _run(
     table: Desk, dataset: Dataset, way: Way, keys: Sequence[int], noise: Sequence[int], words: Sequence[int]
 ) -> Made:
     """Publish with this noise at A and B, none at the steady place, in the order the keys settle."""
-    by_place = dict(zip((*_PLACES, STEADY), (*noise, 0), strict=True))
+    by_place = dict(zip((*PLACES, STEADY), (*noise, 0), strict=True))
     asked = (
-        sorted(by_place, key=lambda place: keys[-3:][(*_PLACES, STEADY).index(place)]) if keys else by_place
+        sorted(by_place, key=lambda place: keys[-3:][(*PLACES, STEADY).index(place)]) if keys else by_place
     )
     script = [*keys, *(words[by_place[place]] for place in asked)]
     return table.publish(dataset, Scripted(script), way.terms)
@@ -178,23 +202,25 @@ def highest_bound(seen: Sequence[tuple[str, bytes]]) -> int:
     return max((bound for bound in bounds if bound is not None), default=0)
 
 
-def false_answer(dataset: Dataset, made: Made) -> str | None:
+def false_answer(dataset: Dataset, made: Made, windows: int = 1) -> str | None:
     """An answer that is not true of the dataset, if there is one."""
-    true = counts_at(dataset)
-    for place, (state, upper) in made.answers().items():
-        if upper is not None and true[place] > upper:
+    true = counts_at(dataset, windows)
+    for condition, (state, upper) in made.answers().items():
+        if upper is not None and true[condition] > upper:
+            place = condition[0]
             return f"says at most {upper} at {place} ({state}) of {show_pair((dataset, dataset))}: false"
     return None
 
 
-def _more_than_answers(channel: Mapping[Dataset, Mapping[Any, Ball]]) -> str | None:
-    """Two transcripts with the same answers and order are the same in every other file."""
-    files: dict[tuple[bytes, bytes], Any] = {}
+def more_than_answers(channel: Mapping[Dataset, Mapping[Any, Ball]]) -> str | None:
+    """Two transcripts with the same answers, order and outcome are the same in every other file."""
+    files: dict[tuple[bytes, bytes, str], Any] = {}
     for seen in dict.fromkeys(itertools.chain.from_iterable(channel.values())):
         if seen == ELSEWHERE:
             continue
         made = dict(seen)
-        key = made["answers.csv"], made.get("order.csv", b"")
+        outcome = json.loads(made["release.json"]).get("outcome")
+        key = made["answers.csv"], made.get("order.csv", b""), json.dumps(outcome, sort_keys=True)
         other = dict(files.setdefault(key, seen))
         for name, data in made.items():
             if other.get(name) != data:
@@ -202,10 +228,14 @@ def _more_than_answers(channel: Mapping[Dataset, Mapping[Any, Ball]]) -> str | N
     return None
 
 
-def _undercharged(
-    channel: Mapping[Dataset, Mapping[Any, Ball]], charges: Mapping[Any, Fraction], total: Fraction
+def undercharged(
+    channel: Mapping[Dataset, Mapping[Any, Ball]],
+    pairs: Sequence[tuple[Dataset, Dataset]],
+    charges: Mapping[Any, Fraction],
+    total: Fraction,
 ) -> str | None:
-    for here, there in PAIRS:
+    """A transcript that reveals more than the ledger keeps for it, or more kept than was agreed."""
+    for here, there in pairs:
         for seen, mass in channel[here].items():
             booked = total if seen == ELSEWHERE else charges[seen]
             if booked > total:
@@ -217,7 +247,7 @@ def _undercharged(
     return None
 
 
-def _shortened(finding: Finding) -> Finding:
+def shortened(finding: Finding) -> Finding:
     """The witness by its answers: a transcript is whole files."""
     if finding.witness is None or finding.witness == ELSEWHERE:
         return finding
@@ -226,12 +256,21 @@ def _shortened(finding: Finding) -> Finding:
 
 def frozen(terms: Mapping[str, Any]) -> str | None:
     """The same recorded randomness on neighbours: choices are the same, and answers move with the counts."""
-    with desk(_PLACES, (1, 1)) as table:
+    windows = windows_of(terms)
+    with desk(PLACES, (1, 1), POPULARITY) as table:
         for (left, right), seed in itertools.product(PAIRS, _SEEDS):
-            one = table.publish(left, Scripted(seed=seed), terms)
-            two = table.publish(right, Scripted(seed=seed), terms)
-            wrong = false_answer(left, one) or false_answer(right, two) or _choices(one, two)
-            wrong = wrong or _moved(one, two, counts_at(left), counts_at(right))
+            sources = Scripted(seed=seed), Scripted(seed=seed)
+            one = table.publish(left, sources[0], terms)
+            two = table.publish(right, sources[1], terms)
+            wrong = false_answer(left, one, windows) or false_answer(right, two, windows)
+            wrong = wrong or _choices(one, two)
+            fell = _falls(counts_at(left, windows), counts_at(right, windows))
+            if not one.outcome():
+                wrong = wrong or _moved(one, two, fell)
+            elif one.outcome() == two.outcome():
+                wrong = wrong or _grown(one, two, fell)
+                if sources[0].taken != sources[1].taken:
+                    wrong = wrong or "how much randomness is taken depends on the data"
             if wrong:
                 return f"{wrong}; {show_pair((left, right))}"
     return None
@@ -239,29 +278,45 @@ def frozen(terms: Mapping[str, Any]) -> str | None:
 
 def _choices(one: Made, two: Made) -> str | None:
     """Whatever is published beside the answers must not depend on the data."""
-    if one.files.get("order.csv") != two.files.get("order.csv"):
-        return "order.csv depends on the data"
+    for name in ("order.csv", "forecast.csv"):
+        if one.files.get(name) != two.files.get(name):
+            return f"{name} depends on the data"
     if one.files.keys() != two.files.keys():
         return "which files there are depends on the data"
     records = [json.loads(made.files["release.json"]) for made in (one, two)]
     for record in records:
         del record["answers"], record["files"]
+        # An output of the draw, as the answers are.
+        record.pop("outcome", None)
     return None if records[0] == records[1] else "release.json depends on the data beyond its answers"
 
 
-def _moved(one: Made, two: Made, before: Mapping[str, int], after: Mapping[str, int]) -> str | None:
+def _falls(before: Mapping[Condition, int], after: Mapping[Condition, int]) -> dict[Condition, int]:
+    return {condition: count - after[condition] for condition, count in before.items()}
+
+
+def _moved(one: Made, two: Made, falls: Mapping[Condition, int]) -> str | None:
     """Where a count is the same so is the answer; where it fell, the bound fell by no more."""
     here, there = one.answers(), two.answers()
     stopped = {state for state, _ in (*here.values(), *there.values())} & {"NOT_ASKED"}
-    for place, (state, upper) in here.items():
-        fell = before[place] - after[place]
-        other_state, other = there[place]
+    for condition, (state, upper) in here.items():
+        fell, place = falls[condition], condition[0]
+        other_state, other = there[condition]
         if stopped or upper is None or other is None:
             continue
         if fell == 0 and (state, upper) != (other_state, other):
             return f"the answer at {place} changes although its count does not"
         if not upper - fell <= other <= upper:
             return f"the bound at {place} moves by other than its count"
+    return None
+
+
+def _grown(one: Made, two: Made, falls: Mapping[Condition, int]) -> str | None:
+    """Of one claim, with the same level and component: whoever leaves can only add to what it is about."""
+    here, there = one.answers(), two.answers()
+    for condition, said in here.items():
+        if said != there[condition] and (falls[condition] == 0 or said[1] is not None):
+            return f"the answer at {condition[0]} changes although its count does not, or is withdrawn"
     return None
 
 
@@ -314,14 +369,14 @@ def borders(number: int) -> str | None:
     # One person at each of a few places, at the border and at both ends.
     busy = {0, 1, number // 2, _BORDER - 2, _BORDER - 1, number - 1}
     dataset = tuple(frozenset({places[at]}) for at in sorted(busy) if at < number)
-    with desk(places, limits) as table:
+    with desk(places, limits, [*range(number), number]) as table:
         terms = {"epsilon": 1, "max_alarms": number, "order": "popularity"}
         try:
             answers = table.publish(dataset, Silent(words_for(Up(Fraction(1)), 0)[0]), terms).answers()
         except ReleaseError:
             return "publish refuses its own release"
     for at, place in enumerate(places):
-        state, upper = answers[place]
+        state, upper = answers[place, 0]
         true = 1 if at in busy else 0
         expected = "AT_MOST" if true <= limits[at] else "UNCLEAR"
         if state != expected or upper is None or upper < true:

@@ -39,6 +39,14 @@ _WORD: Final = 16
 _CELLS: Final = 1 << _WORD
 STEADY: Final = "Z"
 """A place at which there is always exactly one person, so that somebody is counted on every dataset."""
+HOURS: Final = {"when": "2021-06-03T11:00:00+00:00/2021-06-03T13:00:00+00:00", "every": "1h"}
+"""A question about two windows; everybody is there in both, unless marked `LATER`."""
+LATER: Final = "+"
+"""A place with this mark is visited in the second hour only."""
+
+
+Condition = tuple[str, int]
+"""A place, and the number of its window."""
 
 
 class Scripted:
@@ -50,8 +58,11 @@ class Scripted:
     def __init__(self, words: Sequence[int] | NDArray[np.uint16] = (), *, seed: int = 0) -> None:
         self._words = np.asarray(words, dtype=np.uint16)
         self._rest = simulated_entropy(seed)
+        self.taken = 0
+        """How many 16-bit numbers were asked for."""
 
     def uint16(self, n: int) -> NDArray[np.uint16]:
+        self.taken += n
         given, self._words = self._words[:n], self._words[n:]
         return given if given.size == n else np.concatenate([given, self._rest.uint16(n - given.size)])
 
@@ -77,22 +88,33 @@ class Made:
     charged: Fraction
     """What the ledger holds for it, net of what came back."""
 
-    def answers(self) -> dict[str, tuple[str, int | None]]:
-        """State and upper bound of each place."""
+    def answers(self) -> dict[Condition, tuple[str, int | None]]:
+        """State and upper bound of each place in each window."""
         table = pl.read_csv(self.files["answers.csv"], schema_overrides={"place": pl.String})
-        return {row["place"]: (row["state"], row["upper_bound"]) for row in table.iter_rows(named=True)}
+        number = {window: at for at, window in enumerate(table["window"].unique(maintain_order=True))}
+        return {
+            (row["place"], number[row["window"]]): (row["state"], row["upper_bound"])
+            for row in table.iter_rows(named=True)
+        }
+
+    def outcome(self) -> dict[str, int]:
+        """What was drawn of all conditions together; nothing where the method publishes no such thing."""
+        drawn: dict[str, int] = json.loads(self.files["release.json"]).get("outcome", {})
+        return drawn
 
 
 class Desk:
     """One publisher. A dataset lists, for each person, the places they are at."""
 
-    def __init__(self, home: Path, places: Sequence[str], limits: Sequence[int]) -> None:
+    def __init__(
+        self, home: Path, places: Sequence[str], limits: Sequence[int], popularity: Sequence[int] | None
+    ) -> None:
         self._home, self._kept = home / "desk", home / "kept"
         self._kept.mkdir(parents=True)
         listed = {
             "place": [*places, STEADY],
             "at_most": [*limits, 1],
-            "popularity": [*range(len(places)), 999],
+            **({} if popularity is None else {"popularity": list(popularity)}),
         }
         pl.DataFrame(listed).write_csv(self._kept / "places.csv")
         create_key(self._kept / "key", now=_KNOWN_ON)
@@ -125,9 +147,12 @@ class Desk:
         return Made(files=_without_chance(files), charged=charged)
 
     def _visits(self, dataset: Sequence[frozenset[str]]) -> pl.DataFrame:
-        """Stays of an hour around noon; and somebody before and after, so that the file covers the time."""
+        """Stays of two hours around noon; and somebody before and after, so that the file covers the time."""
         stays = [(f"person {number}", place) for number, one in enumerate(dataset) for place in sorted(one)]
-        rows = [(person, place, 11, 13) for person, place in [*stays, ("steady", STEADY)]]
+        rows = [
+            (person, place.removesuffix(LATER), 12 if place.endswith(LATER) else 11, 13)
+            for person, place in [*stays, ("steady", STEADY)]
+        ]
         rows += [("early", STEADY, 1, 2), ("late", STEADY, 22, 23)]
         return pl.DataFrame(
             {
@@ -167,7 +192,9 @@ def replaced(owner: Any, name: str, value: object) -> Iterator[None]:
 
 
 @contextmanager
-def desk(places: Sequence[str], limits: Sequence[int]) -> Iterator[Desk]:
+def desk(
+    places: Sequence[str], limits: Sequence[int], popularity: Sequence[int] | None = None
+) -> Iterator[Desk]:
     """A publisher in a directory of their own, which is gone afterwards."""
     before = os.environ.get(STATE_VARIABLE)
     with tempfile.TemporaryDirectory(prefix="safeside-audit-") as directory:
@@ -175,7 +202,7 @@ def desk(places: Sequence[str], limits: Sequence[int]) -> Iterator[Desk]:
         # The second witness belongs to the desk and is put back with it.
         os.environ[STATE_VARIABLE] = str(home / "desk" / "state")
         try:
-            yield Desk(home, places, limits)
+            yield Desk(home, places, limits, popularity)
         finally:
             if before is None:
                 del os.environ[STATE_VARIABLE]

@@ -285,9 +285,10 @@ class Publication:
 
     def _room(self, draft: ReleaseRecord) -> int:
         """How large an encrypted draw is, from what was known before it was drawn."""
-        places = self.inquiry.places
         known = (self.recorded, self.basemap, draft.guarantee.promise)
-        return room(len(places), places.table.write_csv(), *map(json.dumps, known))
+        # What the list says of a place stands beside its answer in every window.
+        listed = (self.inquiry.places.table.write_csv(),) * len(self.question.windows)
+        return room(len(self.inquiry.conditions), *listed, *map(json.dumps, known))
 
     def _paid(self, reservation: Reservation) -> Paid:
         """What the release says of its payment; nothing of it depends on other releases or on the data."""

@@ -23,7 +23,7 @@ _KEY_BITS: Final = 256
 _NONCE: Final = bytes(12)
 """A key seals once, so one nonce is enough."""
 _FIXED: Final = 1 << 18
-_EACH_PLACE: Final = 512
+_EACH_CONDITION: Final = 512
 _COPIES: Final = 8
 
 
@@ -48,12 +48,12 @@ def bound_to(reservation: Reservation) -> bytes:
     )
 
 
-def room(places: int, *public: str) -> int:
-    """Bytes that every draw for so many places fits in; `public` is what a release says besides.
+def room(conditions: int, *public: str) -> int:
+    """Bytes that every draw for so many conditions fits in; `public` is what a release says besides.
 
-    It is generous: each public text may stand in several files, and a place has an answer in each.
+    It is generous: each public text may stand in several files, and a condition has an answer in each.
     """
-    return _FIXED + _EACH_PLACE * places + _COPIES * sum(len(text.encode()) for text in public)
+    return _FIXED + _EACH_CONDITION * conditions + _COPIES * sum(len(text.encode()) for text in public)
 
 
 def seal(files: Mapping[str, bytes], key: bytes, bound: bytes, room: int) -> bytes:

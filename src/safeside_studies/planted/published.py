@@ -16,23 +16,28 @@ import msgspec
 import numpy as np
 
 from safeside.audit.cases_draws import adaptive
-from safeside.audit.published import WAYS, Way, borders, exactly, frozen, only_from_the_system
+from safeside.audit.published import ALL_TERMS, WAYS, Way, borders, exactly, frozen, only_from_the_system
+from safeside.audit.published_selection import SELECTED, exactly_selected
 from safeside.audit.publishing import replaced
 from safeside.mechanisms.ageo import AGeo
+from safeside.mechanisms.ladder import Climbed, Ladder
 from safeside.mechanisms.sageo import SAGeo
 from safeside.mechanisms.sparse import SparseQueries
 from safeside.noise import entropy
+from safeside.noise.choice import choose
 from safeside.noise.entropy import simulated_entropy
 from safeside.privacy.account import Cost
 from safeside.releases import files, publication
 from safeside.releases.methods import Conditions, Drawn
 from safeside.releases.methods.counts import NoisyCounts
+from safeside.releases.methods.selection import LEVEL, PASSED, SelectedConditions
 from safeside.releases.methods.sparse import SparseCounts
-from safeside.visits import count_visits
+from safeside.visits import Counts, count_visits
 from safeside_studies.planted.mechanisms import Caught, named
 from safeside_studies.planted.procedures import caught
 
 _COUNTS, _SPARSE, _RANDOM = WAYS
+_TESTED, _UNKNOWN, _HOURS = SELECTED
 
 
 def _said(wrong: str | None) -> Caught:
@@ -173,6 +178,99 @@ def noise_of_half_the_scale() -> Caught:
     return _exactly(_COUNTS, AGeo, "release", sharp)
 
 
+def forecast_from_the_counts() -> Caught:
+    """The forecast is made from the very counts it is about, and published as if it had been public."""
+    seen: list[Any] = []
+
+    def keep_counts(*given: Any, **more: Any) -> Counts:
+        counts = count_visits(*given, **more)
+        seen.append(counts.values)
+        return counts
+
+    def from_counts(_self: SelectedConditions, _asked: Conditions, _source: Any = None) -> Any:
+        return seen[-1] + 1
+
+    with (
+        replaced(publication, "count_visits", keep_counts),
+        replaced(SelectedConditions, "settled", from_counts),
+        replaced(publication, "check_claims", lambda _release: None),
+    ):
+        return _said(frozen(ALL_TERMS["selection"]))
+
+
+def level_published_although_a_test_failed() -> Caught:
+    """A release that ends at a failed test says how near it was."""
+    draw = SelectedConditions.draw
+
+    def told(self: SelectedConditions, asked: Conditions, counts: Any, source: Any = None) -> Drawn:
+        drawn = draw(self, asked, counts, source)
+        if LEVEL in drawn.outcome:
+            return drawn
+        near = int((asked.at_most + 1 - counts).min())
+        return replace(drawn, outcome={**drawn.outcome, LEVEL: near})
+
+    with (
+        replaced(SelectedConditions, "draw", told),
+        replaced(SelectedConditions, "why_impossible", lambda *_given: None),
+    ):
+        return caught(exactly_selected(_TESTED))
+
+
+def claim_refunded() -> Caught:
+    """Where every test passes, the ledger gives the price back, although a claim was drawn after them."""
+    draw, cost = SelectedConditions.draw, SelectedConditions.cost
+
+    def priced(self: SelectedConditions, asked: Conditions, periods: tuple[str, ...]) -> Cost:
+        whole = cost(self, asked, periods)
+        return msgspec.structs.replace(whole, epsilon_each=whole.epsilon)
+
+    def alarmed(self: SelectedConditions, asked: Conditions, counts: Any, source: Any = None) -> Drawn:
+        drawn = draw(self, asked, counts, source)
+        return replace(drawn, alarms=int(drawn.outcome[PASSED] < len(self.plan(asked).blocks)))
+
+    with replaced(SelectedConditions, "cost", priced), replaced(SelectedConditions, "draw", alarmed):
+        return caught(exactly_selected(_UNKNOWN))
+
+
+def words_for_the_included_only() -> Caught:
+    """A random word is drawn only for the conditions that are quiet enough for the level."""
+
+    def sparing(self: Ladder, counts: Any, limits: Any, *, entropy: Any = None) -> Climbed:
+        margins, levels = self._margins(counts, limits), self.levels(limits)
+        busy = self.exponents_of_busy(margins, levels)
+        chosen = choose(lambda: self._weights(levels, busy), busy.size, entropy)
+        component, step = divmod(chosen, len(levels))
+        included = margins >= levels[step]
+        words = entropy.uint16(2 * int(included.sum())).view("<u4")
+        halvings = self.components[component].exponents(counts.size).astype(np.uint64)
+        included[included] = words & ((np.uint64(1) << halvings[included]) - np.uint64(1)) != 0
+        return Climbed(
+            component=component,
+            level=levels[step],
+            included=included,
+            bounds=self.bounds(included, limits, levels[step]),
+            guarantee=self.guarantee,
+            mechanism=self.name,
+            simulated=False,
+        )
+
+    with replaced(Ladder, "release", sparing):
+        return caught(exactly_selected(_TESTED))
+
+
+def day_counted_for_an_hour() -> Caught:
+    """The first of two hours is answered with the people of both."""
+
+    def whole_time(visits: Any, places: Any, windows: Any, *given: Any, **more: Any) -> Counts:
+        counts = count_visits(visits, places, windows, *given, **more)
+        both = replace(windows[0], end=windows[-1].end)
+        together = count_visits(visits, places, both, *given, **more).values
+        return replace(counts, values=np.concatenate([together, counts.values[len(together) :]]))
+
+    with replaced(publication, "count_visits", whole_time):
+        return caught(exactly_selected(_HOURS))
+
+
 PUBLISHED: Final = named(
     order_by_counts_within_random_buckets,
     thresholds_of_the_first_block,
@@ -184,4 +282,9 @@ PUBLISHED: Final = named(
     noise_left_out_of_a_bound,
     total_in_a_page,
     noise_of_half_the_scale,
+    forecast_from_the_counts,
+    level_published_although_a_test_failed,
+    claim_refunded,
+    words_for_the_included_only,
+    day_counted_for_an_hour,
 )

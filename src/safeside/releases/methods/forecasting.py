@@ -7,7 +7,7 @@ published. None of it is private; one made from private data would be an output 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -85,16 +85,25 @@ def clock_of(window: Window) -> tzinfo:
 def _earlier(directory: str | Path) -> Release:
     """A release by selection, whole and unaltered: anybody could write such files."""
     from safeside.releases.check_files import check_files
+    from safeside.releases.files.answers import CSV
+    from safeside.releases.manifest import bad
+    from safeside.releases.record import described
     from safeside.releases.release import load_release
 
     release = load_release(directory)
     check_files(release)
-    if release.simulated or release.record.question.method.file != "forecast.csv":
+    file = release.record.question.method.file
+    if release.simulated or file != "forecast.csv":
         raise BadQuestion(
             f'"{directory}" is not a release that was answered by selection.',
             "Give `learn_from=` directories of earlier releases that were.",
         )
-    return release
+    # Learned from are the bytes that were signed, whatever happens to the directory meanwhile.
+    held = {name: release.file(name) for name in (CSV, file)}
+    for name, data in held.items():
+        if described(data) != release.record.files[name]:
+            raise bad(f"{name} is not the file that was signed")
+    return replace(release, held=held)
 
 
 def _moves(learned: Sequence[Release], targets: Sequence[str], windows: Sequence[Window]) -> Whole:

@@ -108,7 +108,7 @@ class SelectedConditions(Method, frozen=True, kw_only=True, tag="selection"):
         expected = np.full(bounds.size, NO_BOUND, dtype=np.int64)
         expected[:tested] = limits[:tested]
         ladder = selection.ladder if passed == len(blocks) else None
-        if (ladder is not None) != (outcome.keys() == self.outcomes) or not outcome.keys() <= self.outcomes:
+        if set(outcome) != (self.outcomes if ladder is not None else {PASSED}):
             return "it names a level without a claim, or a claim without its level"
         if ladder is not None:
             component, level = outcome[COMPONENT], outcome[LEVEL]

@@ -1,0 +1,263 @@
+"""Publishing by selection, audited: every transcript of tiny questions through the real `publish`.
+
+A test of a block reads one uniform number, the ladder another, and each condition one word of its own. For
+each outcome a number is taken from the region that leads to it on the true counts, near its edge, so that
+other counts would lead elsewhere; it counts for as much as the region is wide. What is not listed, such as
+levels far down, is one event.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+
+from safeside import exact
+from safeside.audit.case import Case
+from safeside.audit.channel import ELSEWHERE
+from safeside.audit.exact import audit_channel
+from safeside.audit.published import (
+    PLACES,
+    Dataset,
+    counts_at,
+    false_answer,
+    more_than_answers,
+    shortened,
+    undercharged,
+    windows_of,
+)
+from safeside.audit.publishing import HOURS, LATER, Condition, Made, Scripted, desk
+from safeside.audit.short_text import show_pair
+from safeside.audit.transcripts import Verdict
+from safeside.decisions.forecast import scores
+from safeside.exact import Ball
+from safeside.mechanisms.block_test import BlockTest, smallest_margin
+from safeside.mechanisms.ladder import NO_BOUND
+from safeside.mechanisms.selection import Selection
+from safeside.mechanisms.selection_plan import plan_selection
+
+_SELDOM: Final = 16
+"""What needs an event of probability 2^-16 or less is not listed."""
+_EDGE: Final = Fraction(1, 1 << 10)
+_NOBODY, _AT_A, _AT_B = frozenset[str](), frozenset({"A"}), frozenset({"B"})
+_EVERYWHERE, _AT_A_LATER = frozenset({"A", "B"}), frozenset({"A" + LATER})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Selecting:
+    """One question, the neighbours it is asked about, and which of the ladder's choices are listed."""
+
+    name: str
+    terms: Mapping[str, Any]
+    limits: tuple[int, int]
+    popularity: tuple[int, int, int] | None
+    pairs: tuple[tuple[Dataset, Dataset], ...]
+    components: tuple[int, ...]
+    lowest: int = 0
+    """The lowest level that is listed."""
+    tight: bool = True
+    epsilon: Fraction = Fraction(1)
+
+    @property
+    def windows(self) -> int:
+        """How many there are."""
+        return windows_of(self.terms)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Region:
+    """Randomness that leads to one outcome: the 16-bit numbers of a point inside, its mass, and what must be
+    published there.
+    """
+
+    words: tuple[int, ...]
+    mass: Ball
+    outcome: Mapping[str, int]
+    bounds: Mapping[Condition, int | None]
+
+
+SELECTED: Final = (
+    Selecting(
+        name="a test, then the ladder",
+        terms={"epsilon": 1, "method": "selection"},
+        limits=(1, 1),
+        popularity=(1, 4, 8),
+        pairs=(((_AT_A, _AT_A), (_NOBODY, _AT_A)), ((_AT_A, _AT_B), (_AT_A, _NOBODY))),
+        components=(2,),
+    ),
+    Selecting(
+        name="no forecast",
+        terms={"epsilon": 1, "method": "selection"},
+        limits=(1, 2),
+        popularity=None,
+        pairs=(((_AT_A, _AT_B), (_NOBODY, _AT_B)), ((_AT_A, _AT_B), (_AT_A, _NOBODY))),
+        components=(0, 1),
+        tight=False,
+    ),
+    Selecting(
+        name="two hours, one person at both places in both",
+        terms={"epsilon": 1, "method": "selection", **HOURS},
+        limits=(1, 2),
+        popularity=(1, 4, 8),
+        pairs=(((_EVERYWHERE, _AT_B), (_AT_A_LATER, _AT_B)), ((_AT_A_LATER, _AT_B), (_NOBODY, _AT_B))),
+        components=(4,),
+        lowest=1,
+    ),
+)
+
+
+def selected() -> Iterator[Case]:
+    """Every row about publishing by selection."""
+    for one in SELECTED:
+        setting = f"eps = {exact.show(one.epsilon)}; selection, {one.name}: every transcript through publish"
+        yield Case(name="published", setting=setting, tight=one.tight, run=partial(exactly_selected, one))
+
+
+def exactly_selected(way: Selecting) -> Verdict:
+    """All transcripts against the charge, every bound against the truth, every draw against its region."""
+    datasets = list(dict.fromkeys(one for pair in way.pairs for one in pair))
+    channel: dict[Dataset, dict[Any, Ball]] = {}
+    charges: dict[Any, Fraction] = {}
+    false: str | None = None
+    other: str | None = None
+    with desk(PLACES, way.limits, way.popularity) as table:
+        for dataset in datasets:
+            masses: dict[Any, Ball] = {}
+            for region in regions(way, counts_at(dataset, way.windows)):
+                source = Scripted(region.words)
+                made = table.publish(dataset, source, way.terms)
+                false = false or false_answer(dataset, made, way.windows)
+                other = other or _other_than_drawn(dataset, made, region)
+                if source.taken != len(region.words):
+                    other = other or "how much randomness is taken depends on the data"
+                seen = tuple(sorted(made.files.items()))
+                charges[seen] = max(made.charged, charges.get(seen, made.charged))
+                with exact.precision(exact.PMF_BITS):
+                    masses[seen] = masses.get(seen, exact.ball(0)) + region.mass
+            with exact.precision(exact.PMF_BITS):
+                channel[dataset] = {**masses, ELSEWHERE: 1 - sum(masses.values(), exact.ball(0))}
+    return Verdict(
+        name=way.name,
+        finding=shortened(audit_channel(channel, way.pairs, way.epsilon)),
+        false_statement=false or more_than_answers(channel) or other,
+        undercharged=undercharged(channel, way.pairs, charges, way.epsilon),
+    )
+
+
+def _other_than_drawn(dataset: Dataset, made: Made, region: Region) -> str | None:
+    bounds = {condition: upper for condition, (_, upper) in made.answers().items()}
+    if (made.outcome(), bounds) == (region.outcome, region.bounds):
+        return None
+    return f"publishes other than what was drawn on the counts of {show_pair((dataset, dataset))}"
+
+
+def regions(way: Selecting, true: Mapping[Condition, int]) -> Iterator[Region]:
+    """What can be drawn on these counts, as far as it is listed; by the rules of the mechanism alone."""
+    named = list(true)
+    limits = np.tile([*way.limits, 1], way.windows)
+    known = scores(way.popularity or [1] * (len(PLACES) + 1), [1] * way.windows)
+    selection = Selection(epsilon=way.epsilon, plan=plan_selection(known, int(limits.min()), way.epsilon))
+    order = selection.plan.order
+    counts, ranked = np.array(list(true.values()))[order], limits[order]
+    bounds: dict[Condition, int | None] = dict.fromkeys(named)
+    words: tuple[int, ...] = ()
+    reached, test = exact.ball(1), BlockTest(epsilon=way.epsilon)
+    for number, (start, end) in enumerate(itertools.pairwise((0, *selection.plan.blocks))):
+        passes = test.beta(smallest_margin(counts[start:end], ranked[start:end]))
+        with exact.precision(exact.PMF_BITS):
+            fails = 1 - passes
+            failed = reached * fails
+        if fails > 0:
+            yield Region(
+                words=(*words, *_just_below(fails, fails)),
+                mass=failed,
+                outcome={"passed": number},
+                bounds=dict(bounds),
+            )
+        if not passes > 0:
+            return
+        words = (*words, *_just_above(fails, passes))
+        with exact.precision(exact.PMF_BITS):
+            reached = reached * passes
+        bounds |= {named[at]: int(limits[at]) for at in order[start:end]}
+    tested = selection.plan.tested
+    rest = [named[at] for at in order[tested:]]
+    for region in _claims(selection, way, rest, counts[tested:], ranked[tested:]):
+        with exact.precision(exact.PMF_BITS):
+            mass = reached * region.mass
+        outcome = {"passed": len(selection.plan.blocks), **region.outcome}
+        yield Region(
+            words=(*words, *region.words), mass=mass, outcome=outcome, bounds=bounds | dict(region.bounds)
+        )
+
+
+def _claims(
+    selection: Selection, way: Selecting, named: Sequence[Condition], counts: Any, limits: Any
+) -> Iterator[Region]:
+    """What the ladder can say of the rest."""
+    ladder = selection.ladder
+    assert ladder is not None
+    above = exact.ball(0)
+    for (component, level), share in ladder.probabilities(counts, limits).items():
+        with exact.precision(exact.PMF_BITS):
+            below, above = above, above + share
+        halvings = ladder.components[component].exponents(len(named)).tolist()
+        quiet = limits + 1 - counts >= level
+        listed = component in way.components and level >= way.lowest
+        if not listed or any(number >= _SELDOM for number in np.array(halvings)[~quiet]):
+            continue
+        # From both sides of the border between an odd level and the even one above it.
+        chosen = _just_below(above, share) if level % 2 else _just_above(below, share)
+        for kept in itertools.product(*map(_choices, halvings, quiet)):
+            included = np.array(kept) & quiet & (np.array(halvings) > 0)
+            with exact.precision(exact.PMF_BITS):
+                mass = share * exact.ball(_odds(halvings, quiet, kept))
+            yield Region(
+                words=(*chosen, *itertools.chain.from_iterable(map(_own_word, halvings, kept))),
+                mass=mass,
+                outcome={"component": component, "level": level},
+                bounds={
+                    one: None if bound == NO_BOUND else int(bound)
+                    for one, bound in zip(named, ladder.bounds(included, limits, level), strict=True)
+                },
+            )
+
+
+def _choices(halvings: int, quiet: bool) -> tuple[bool, ...]:
+    """Whether the word of a condition may say to include it, and to leave it out, where that matters."""
+    return (True, False) if quiet and 0 < halvings < _SELDOM else (True,)
+
+
+def _odds(halvings: Sequence[int], quiet: Sequence[bool], kept: Sequence[bool]) -> Fraction:
+    """The probability of these words among all that are told apart."""
+    odds = Fraction(1)
+    for number, matters, included in zip(halvings, quiet, kept, strict=True):
+        if matters and number:
+            odds *= 1 - Fraction(1, 1 << number) if included else Fraction(1, 1 << number)
+    return odds
+
+
+def _own_word(halvings: int, kept: bool) -> tuple[int, int]:
+    """A word of 32 bits of which exactly one is set: the last that counts, or the first that does not."""
+    word = 1 << (halvings - 1 if kept and halvings else halvings)
+    return word & 0xFFFF, word >> 16
+
+
+def _just_below(high: Ball, width: Ball) -> tuple[int, ...]:
+    """A number below this bound, within its region, as four 16-bit numbers, the last digits first."""
+    return _limbs(exact.lower(high) - exact.lower(width) * _EDGE)
+
+
+def _just_above(low: Ball, width: Ball) -> tuple[int, ...]:
+    """A number above this bound, within its region, in the same way."""
+    return _limbs(exact.upper(low) + exact.lower(width) * _EDGE)
+
+
+def _limbs(number: Fraction) -> tuple[int, ...]:
+    word = int(number * (1 << 64))
+    return tuple(word >> shift & 0xFFFF for shift in (0, 16, 32, 48))
