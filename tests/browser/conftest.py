@@ -51,11 +51,12 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def visit(browser: Browser) -> Iterator[Open]:
-    """Open a file as a reader would; `more` are settings of the browser window."""
+    """Open a file as a reader would, after `script`; `more` are settings of the browser window."""
     contexts = []
 
-    def opened(path: Path, *, width: int = 1280, height: int = 800, **more: Any) -> Opened:
+    def opened(path: Path, *, width: int = 1280, height: int = 800, script: str = "", **more: Any) -> Opened:
         context = browser.new_context(viewport={"width": width, "height": height}, **more)
+        context.add_init_script(script)
         contexts.append(context)
         made = Opened(page=context.new_page())
         made.page.on("request", lambda request: made.requests.append(request.url))

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from playwright.sync_api import Page
 from tests.browser.cities import mapped
@@ -201,14 +202,14 @@ def test_it_says_when_from_when_and_what_is_promised_in_plain_words(visit: Open,
     assert re.search(r"\([\d,]+ days ago\)", text)
     assert "Simulation" in text
     assert page.is_visible(".watermark")
-    page.click("summary >> nth=0")
-    assert "Nothing is promised to anybody" in page.inner_text("body")
-    assert not re.search(r"\b(un)?safe\b|danger", page.inner_text("body"), re.IGNORECASE)
+    assert "Nothing is promised to anybody" in page.inner_text("#promise")
+    page.click("#promise a")
+    page.wait_for_url("**/report.html#promise")
+    assert "Nothing is promised to anybody" in page.inner_text("#promise")
+    assert not re.search(r"\b(un)?safe\b|danger", text, re.IGNORECASE)
 
 
 def test_names_are_text_and_never_markup(visit: Open, tmp_path: Path) -> None:
-    import polars as pl
-
     evil = "<img src=x onerror=document.title='owned'></script><script>document.title='owned'</script>"
     frame = pl.DataFrame(
         {
@@ -236,8 +237,6 @@ def test_names_are_text_and_never_markup(visit: Open, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("limit", [1_000_000, 3_000_000_000])
 def test_a_large_threshold_leaves_the_page_whole(visit: Open, tmp_path: Path, limit: int) -> None:
-    import polars as pl
-
     frame = pl.DataFrame({"place": ["a", "b"], "at_most": [limit, limit - 1]})
     terms = {"epsilon": 1}
     counts = {"a": limit - 50, "b": 9}

@@ -50,8 +50,7 @@ def page(manifest: Manifest, data: dict[str, Any]) -> bytes:
         reading=[
             _following(one, manifest) for one in (*wording.error_side(manifest), *wording.scope(manifest))
         ],
-        promise=wording.promise(manifest),
-        making=wording.making(manifest),
+        promise=wording.short_promise(manifest),
         footer=wording.footer(manifest),
     )
 

@@ -146,6 +146,13 @@ def promise(manifest: Manifest) -> list[str]:
     return [*guarantee["promise"], say("promise.here", here=here, n=earlier["number"], digest=digest)]
 
 
+def short_promise(manifest: Manifest) -> str:
+    """The promise in one sentence, for pages that lead to the whole."""
+    told = manifest["guarantee"]["promise"]
+    sentence: str = told[-1] if manifest["simulated"] else told[0]
+    return sentence
+
+
 def no_slider(manifest: Manifest) -> str | None:
     """Why the threshold of this release cannot be moved."""
     if manifest["mechanism"]["slider"]:
