@@ -75,6 +75,14 @@ def test_a_dry_run_shows_everything_reads_no_visit_and_spends_nothing(world: Wor
     assert not Path("out").exists()
 
 
+def test_the_history_says_what_was_asked(world: World) -> None:
+    run("publish", "visits.parquet", *QUESTION, "--noun", "guest/guests", "--out", "out", "--yes")
+    told = " ".join(run("ledger", "history").split())
+    assert re.search(r"epsilon 1 of city[.] At most 2 guests[?] At each of 40 places, Thursday 3 June", told)
+    (event,) = [one for one in json.loads(run("ledger", "history", "--json")) if one["number"] == 3]
+    assert event["action"]["kind"] == "reserve"
+
+
 def test_publish_and_verify_with_settings_from_safeside_toml(world: World) -> None:
     said = run("publish", "visits.parquet", *QUESTION, "--out", "out", "--yes")
     assert "published and signed; epsilon 2 remains" in said

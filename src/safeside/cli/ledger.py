@@ -128,16 +128,22 @@ def history(
     ledger: Where = None,
     json: AsJson = False,
 ) -> None:
-    """Every event, oldest first."""
+    """Every event, oldest first, with the questions that were asked."""
+    from safeside.releases.record import in_words
+
     with open_ledger(read_config().ledger_url(ledger)) as book:
         if dataset is not None:
             book.dataset(dataset)
-        mine = {one.request for one in book.reservations(dataset)}
+        reserved = book.reservations(dataset)
+        mine = {one.request for one in reserved}
         events = [event for event in book.history() if dataset is None or text.is_of(event, dataset, mine)]
+        asked = (
+            {} if json else {one.request: in_words(book.question(one).get("question")) for one in reserved}
+        )
     if json:
         print_json([event.to_json() for event in events])
     else:
-        out.print(text.events_table(events))
+        out.print(text.events_table(events, {one: said for one, said in asked.items() if said is not None}))
 
 
 def verify(ledger: Where = None, json: AsJson = False) -> None:

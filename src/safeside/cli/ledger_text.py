@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -146,12 +146,14 @@ def untold(path: Path, first: int) -> str:
     )
 
 
-def events_table(history: list[Event]) -> Table:
-    """The history, a line for each event."""
+def events_table(history: list[Event], asked: Mapping[str, str]) -> Table:
+    """The history, a line for each event, with what was asked where something was."""
     table = _table("event", "time (UTC)", "kind", "what")
     for event in history:
         moment = event.time.strftime("%Y-%m-%d %H:%M:%S")
-        _row(table, str(event.number), moment, event.action.kind, describe(event))
+        question = asked.get(event.action.request) if isinstance(event.action, events.Charged) else None
+        what = describe(event) if question is None else f"{describe(event)}. {question}"
+        _row(table, str(event.number), moment, event.action.kind, what)
     return table
 
 

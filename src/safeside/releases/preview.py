@@ -82,7 +82,7 @@ def preview(
     record, words = plain(draft), draft.question.words
     left_out = [words("preview.unlisted")] if inquiry.exclude_unknown_places else []
     return Preview(
-        question=_question(record),
+        question=wording.asked(record["question"]),
         promise=tuple(wording.promise(record)),
         error_side=tuple(wording.error_side(record)),
         expect=(*_expect(inquiry), *left_out),
@@ -95,16 +95,6 @@ def preview(
         request=words("preview.same", request=draft.release),
         answered=answered,
         language=words.language,
-    )
-
-
-def _question(record: wording.Manifest) -> str:
-    question = record["question"]
-    return wording.words(question)(
-        "preview.asked",
-        said=wording.thresholds(question),
-        places=wording.places(question, question["places"]["number"]),
-        when=wording.when(question),
     )
 
 

@@ -20,6 +20,7 @@ from safeside.ledger.status import promise_of
 from safeside.privacy.account import Budget, Cost
 from safeside.privacy.guarantee import Neighbours, Unit
 from safeside.records import Part, PlainText, Record
+from safeside.releases import wording
 from safeside.releases.answers import Answers
 from safeside.releases.manifest import FILE, bad
 from safeside.releases.methods import Conditions, Mechanism
@@ -156,14 +157,26 @@ def decode(data: bytes) -> ReleaseRecord:
 
 def plain(record: ReleaseRecord) -> dict[str, Any]:
     """The record as the pages read it: every field, and what follows from the question beside it."""
-    whole: dict[str, Any] = _plain(record)
-    error, method = record.question.alpha_each, record.question.method
-    whole["question"] |= {
-        "places": whole["question"]["targets"],
-        "alpha_of_each_place": None if error is None else str(error),
-    }
+    method = record.question.method
     possible = [state.name for state in STATES if state in method.possible]
-    return whole | {"possible": possible, "level": method.level}
+    whole: dict[str, Any] = _plain(record)
+    return whole | {"question": _asked(record.question), "possible": possible, "level": method.level}
+
+
+def _asked(question: Question) -> dict[str, Any]:
+    whole: dict[str, Any] = _plain(question)
+    error = question.alpha_each
+    whole["places"], whole["alpha_of_each_place"] = whole["targets"], None if error is None else str(error)
+    return whole
+
+
+def in_words(recorded: object) -> str | None:
+    """A question as the ledger recorded it, in a sentence; none where this version cannot read it."""
+    try:
+        question = records.upgraded(Question, recorded) if isinstance(recorded, dict) else None
+    except (ValueError, SafesideError):
+        return None
+    return None if question is None else wording.asked(_asked(question))
 
 
 def _plain(value: Any) -> Any:

@@ -89,6 +89,13 @@ def asked_about(question: Manifest) -> str:
     return say("places.in-windows", places=listed, windows=say("each.windows", n=len(question["windows"])))
 
 
+def asked(question: Manifest) -> str:
+    """The question, as one."""
+    listed = places(question, question["places"]["number"])
+    said, time = thresholds(question), when(question)
+    return words(question)("preview.asked", said=said, places=listed, when=time)
+
+
 def known_on(manifest: Manifest) -> str:
     """The moment the answers speak from."""
     question = manifest["question"]
