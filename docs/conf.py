@@ -24,7 +24,8 @@ myst_heading_anchors = 3
 html_theme = "furo"
 html_title = "safeside"
 html_show_copyright = False
-html_static_path: list[str] = []
+html_static_path = ["_static"]
+html_css_files = ["style.css"]
 exclude_patterns = ["build"]
 suppress_warnings = ["myst.header"]
 
