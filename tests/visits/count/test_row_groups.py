@@ -224,6 +224,33 @@ def test_numbers_of_rows_that_lie_lose_nobody(
             assert outcome(path, window, notes) == refused
 
 
+@pytest.mark.parametrize("harm", ["written over", "exchanged"])
+def test_a_file_that_changes_between_its_digest_and_its_measurement_leaves_no_notes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, harm: str
+) -> None:
+    """Else the times of another file would be noted for these bytes, and be believed once they are back."""
+    path, notes, other = (tmp_path / name for name in ("visits.parquet", "notes", "other"))
+    log().write_parquet(path, row_group_size=10)
+    right, content = outcome(path, DAY), path.read_bytes()
+    log().with_columns(pl.col("start", "end") + timedelta(days=300)).write_parquet(other, row_group_size=10)
+    real = ranges.measure
+
+    def exchanged(*given: Any) -> list[ranges.RowGroup]:
+        if harm == "exchanged":
+            other.replace(path)
+        else:
+            path.write_bytes(other.read_bytes())
+        return real(*given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ranges, "measure", exchanged)
+        said = outcome(path, DAY, notes)
+    assert isinstance(said, str)
+    assert "A file changed while it was read." in said
+    path.write_bytes(content)
+    assert outcome(path, DAY, notes) == right
+
+
 def test_notes_of_another_version_are_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A later version may find a row doubtful that an earlier one did not."""
     path, notes = tmp_path / "visits.parquet", tmp_path / "notes"

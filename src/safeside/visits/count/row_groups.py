@@ -83,6 +83,8 @@ def skip_row_groups(source: Source, window: Window, key: bytes, folder: Path, pr
         known = notes.read()
         groups = measure(source, path, window, known, progress)
         if groups != known:
+            # The digest was taken before: nothing may be noted under it of bytes that came later.
+            opened.require_unchanged()
             notes.write(groups)
         kept += [(path, run) for run in runs(groups, window)]
     if kept == [(path, None) for path in opened.paths]:
