@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from safeside import exact
+from safeside import exact, records
 from safeside.audit.case import Case, Check
 from safeside.audit.channel import ELSEWHERE
 from safeside.audit.exact import Finding, audit_channel
@@ -214,13 +214,13 @@ def false_answer(dataset: Dataset, made: Made, windows: int = 1) -> str | None:
 
 def more_than_answers(channel: Mapping[Dataset, Mapping[Any, Ball]]) -> str | None:
     """Two transcripts with the same answers, order and outcome are the same in every other file."""
-    files: dict[tuple[bytes, bytes, str], Any] = {}
+    files: dict[tuple[bytes, bytes, bytes], Any] = {}
     for seen in dict.fromkeys(itertools.chain.from_iterable(channel.values())):
         if seen == ELSEWHERE:
             continue
         made = dict(seen)
         outcome = json.loads(made["release.json"]).get("outcome")
-        key = made["answers.csv"], made.get("order.csv", b""), json.dumps(outcome, sort_keys=True)
+        key = made["answers.csv"], made.get("order.csv", b""), records.canonical(outcome)
         other = dict(files.setdefault(key, seen))
         for name, data in made.items():
             if other.get(name) != data:
@@ -283,12 +283,12 @@ def _choices(one: Made, two: Made) -> str | None:
             return f"{name} depends on the data"
     if one.files.keys() != two.files.keys():
         return "which files there are depends on the data"
-    records = [json.loads(made.files["release.json"]) for made in (one, two)]
-    for record in records:
+    written = [json.loads(made.files["release.json"]) for made in (one, two)]
+    for record in written:
         del record["answers"], record["files"]
         # An output of the draw, as the answers are.
         record.pop("outcome", None)
-    return None if records[0] == records[1] else "release.json depends on the data beyond its answers"
+    return None if written[0] == written[1] else "release.json depends on the data beyond its answers"
 
 
 def _falls(before: Mapping[Condition, int], after: Mapping[Condition, int]) -> dict[Condition, int]:

@@ -23,6 +23,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from safeside import records
 from safeside.ledger import create_ledger, open_ledger
 from safeside.ledger.witness import STATE_VARIABLE
 from safeside.mechanisms.laws import Law
@@ -177,7 +178,7 @@ def _without_chance(files: Mapping[str, bytes]) -> dict[str, bytes]:
 
 
 def _text(record: object) -> bytes:
-    return json.dumps(record, sort_keys=True, ensure_ascii=False).encode()
+    return records.canonical(record)
 
 
 @contextmanager

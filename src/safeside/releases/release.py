@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from safeside import extras, records, untrusted
+from safeside.decisions.states import State
 from safeside.errors import BadRelease, SafesideError
 from safeside.ledger.recovery import Published
 from safeside.releases import manifest, notebook, record, statement, wording
@@ -27,16 +28,15 @@ class Answer:
     """What is said of one place in one window.
 
     Example
-        >>> from safeside import simulate
+        >>> from safeside import State, simulate
         >>> made = simulate({"library": 7, "museum": 0}, out="release", at_most=2, epsilon=1, seed=1)
-        >>> [answer.place for answer in made if answer.state == "AT_MOST"]
+        >>> [answer.place for answer in made if answer.state is State.AT_MOST]
         ['museum']
     """
 
     place: str
     window: str
-    state: str
-    """AT_MOST, AT_LEAST, UNCLEAR or NOT_ASKED, as in answers.csv."""
+    state: State
     upper_bound: int | None
     """Certain; none where no bound was published."""
     lower_bound: int
@@ -121,7 +121,8 @@ class Release:
 
     def __iter__(self) -> Iterator[Answer]:
         """Every answer, in the order of answers.csv."""
-        return (Answer(**row) for row in self.to_polars().iter_rows(named=True))
+        rows = self.to_polars().iter_rows(named=True)
+        return (Answer(**{**row, "state": State[row["state"]]}) for row in rows)
 
     def to_polars(self) -> pl.DataFrame:
         """The answers as a dataframe of Polars, with the columns of answers.csv."""

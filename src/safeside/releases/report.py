@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 from markupsafe import Markup
 
+from safeside.decisions.states import State
 from safeside.releases import charts, pages, statement, wording
 from safeside.releases.answers import Answers
 from safeside.releases.wording import Manifest
@@ -18,10 +19,10 @@ _BARS: Final = 24
 
 
 _STYLES: Final = {
-    "AT_MOST": "at-most",
-    "AT_LEAST": "at-least",
-    "UNCLEAR": "unclear",
-    "NOT_ASKED": "not-asked",
+    State.AT_MOST: "at-most",
+    State.AT_LEAST: "at-least",
+    State.UNCLEAR: "unclear",
+    State.NOT_ASKED: "not-asked",
 }
 
 
@@ -88,7 +89,7 @@ def _figures(manifest: Manifest, answers: Answers, chances: Mapping[int, float])
         return figures
     limit = max([question["at_most"] or 0, *question["at_most_of"].values()])
     picture = charts.curve(chances, limit, title=say("report.chance-title"), limit=say("report.chance-limit"))
-    asked = say("report.chance-if-asked") if "NOT_ASKED" in manifest["possible"] else ""
+    asked = say("report.chance-if-asked") if wording.in_turn(manifest) else ""
     caption = say("report.chance-own" if own else "report.chance", n=limit, asked=asked)
     return [*figures, (picture, caption)]
 

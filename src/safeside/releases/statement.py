@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterable
 from typing import Final
 
+from safeside.decisions.states import State
 from safeside.releases import wording
 from safeside.releases.wording import Manifest
 
@@ -31,17 +32,20 @@ def render(manifest: Manifest) -> bytes:
     return "\n".join(parts).encode()
 
 
-def parts(manifest: Manifest) -> list[tuple[str, str, int]]:
+def parts(manifest: Manifest) -> list[tuple[State, str, int]]:
     """What is said of the places: a state, its words, and how often it is said on the public map."""
-    question, answers = manifest["question"], manifest["answers"]
-    published = question["publish_at_least"]
-    listed = [("AT_MOST", wording.thresholds(question), answers["AT_MOST"])]
+    question = manifest["question"]
+    published, number = (
+        question["publish_at_least"],
+        {state: manifest["answers"][state.name] for state in State},
+    )
+    listed = [(State.AT_MOST, wording.thresholds(question), number[State.AT_MOST])]
     if published:
-        listed.append(("AT_LEAST", wording.at_least(question), answers["AT_LEAST"]))
-    unclear = answers["UNCLEAR"] + (0 if published else answers["AT_LEAST"])
-    listed.append(("UNCLEAR", wording.cannot_say(question), unclear))
-    if "NOT_ASKED" in manifest["possible"]:
-        listed.append(("NOT_ASKED", wording.not_asked(question), answers["NOT_ASKED"]))
+        listed.append((State.AT_LEAST, wording.at_least(question), number[State.AT_LEAST]))
+    unclear = number[State.UNCLEAR] + (0 if published else number[State.AT_LEAST])
+    listed.append((State.UNCLEAR, wording.cannot_say(question), unclear))
+    if wording.in_turn(manifest):
+        listed.append((State.NOT_ASKED, wording.not_asked(question), number[State.NOT_ASKED]))
     return listed
 
 

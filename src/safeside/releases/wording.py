@@ -14,6 +14,7 @@ from typing import Any, Final
 import msgspec
 
 from safeside import exact
+from safeside.decisions.states import State
 from safeside.releases import times
 from safeside.words import Subject, Words
 
@@ -115,6 +116,11 @@ def simulation(manifest: Manifest) -> str | None:
     return words(manifest["question"])("simulation.banner") if manifest["simulated"] else None
 
 
+def in_turn(manifest: Manifest) -> bool:
+    """Whether places are asked one after the other, so that some may not be asked at all."""
+    return State.NOT_ASKED.name in manifest["possible"]
+
+
 def error_side(manifest: Manifest) -> list[str]:
     """On which side the answers may err, and on which they cannot."""
     question = manifest["question"]
@@ -123,7 +129,7 @@ def error_side(manifest: Manifest) -> list[str]:
         say("reading.certain", said=thresholds(question)),
         say("reading.cannot-say", said=cannot_say(question)),
     ]
-    if "NOT_ASKED" in manifest["possible"]:
+    if in_turn(manifest):
         sentences.append(say("reading.not-asked", said=not_asked(question), n=question["method"]["alarms"]))
     if question["publish_at_least"]:
         sentences.append(

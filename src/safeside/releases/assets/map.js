@@ -175,7 +175,7 @@ function note(crowded) {
   const box = document.getElementById("bins-note");
   box.hidden = !crowded;
   if (crowded) {
-    const key = DATA.legend.includes("NOT_ASKED") ? "bins_not_asked" : "bins";
+    const key = DATA.legend.includes(STATES[NOT_ASKED]) ? "bins_not_asked" : "bins";
     box.textContent = say(key, { words: lower(legendWords(AT_MOST)) });
   }
 }
