@@ -30,7 +30,7 @@ def test_keys_give_people_per_place_and_the_most_places(rows: list[tuple[int, in
         tuning = Tuning(batch=block, sample=some)
         counts, most = count_keys(keys, Layout(place=3), per_person=True, parts=parts, tuning=tuning)
         truth = Counter(place for _, place in set(rows))
-        assert counts.tolist() == [[truth[place]] for place in range(8)]
+        assert counts.tolist() == [[truth[place] for place in range(8)]]
         each = Counter(person for person, _ in set(rows))
         assert most == max(each.values(), default=0)
 
@@ -54,7 +54,7 @@ def test_keys_with_spans_give_people_per_place_and_window(
         tuning = Tuning(batch=block, sample=some)
         keys = pl.Series(numbers, dtype=pl.Int64)
         counts, most = count_keys(keys, layout, per_person=True, parts=parts, tuning=tuning)
-        assert counts.tolist() == [[truth[place, window] for window in range(5)] for place in range(4)]
+        assert counts.tolist() == [[truth[place, window] for place in range(4)] for window in range(5)]
         assert most == max(each.values(), default=0)
 
 

@@ -165,10 +165,10 @@ class Packing:
         """
         parts = _PARTS if sparing else 1
         counts, most = count_keys(keys, self.layout, per_person=per_person, parts=parts, tuning=self.tuning)
-        values = np.ascontiguousarray(counts[self.listed].T).ravel()
-        counts[self.listed] = 0
-        unknown = np.flatnonzero(counts.any(axis=1)).tolist()
-        return values, [self.place_text.text(number) for number in unknown], most
+        visited = np.bitwise_or.reduce(counts, axis=0) != 0
+        visited[self.listed] = False
+        unknown = [self.place_text.text(number) for number in np.flatnonzero(visited).tolist()]
+        return np.take(counts, self.listed, axis=1).astype(np.int64).ravel(), unknown, most
 
     def hashes_are_distinct(self, keys: pl.Series, people: pl.Series, *, everywhere: bool) -> bool:
         """Whether no two people share a hash at one place or, if `everywhere`, at any.
@@ -266,18 +266,21 @@ def _number(name: str, dtype: nw.dtypes.DType, text_format: NumberText | None) -
 
 def count_keys(
     keys: pl.Series, layout: Layout, *, per_person: bool, parts: int, tuning: Tuning = USUAL
-) -> tuple[NDArray[np.int64], int]:
-    """People for each place number (rows) in each window (columns), and the most places of one person where
+) -> tuple[NDArray[np.signedinteger], int]:
+    """People in each window (rows) for each place number (columns), and the most places of one person where
     asked, each once for every window.
 
     In several parts the sorted copy of the keys is smaller.
     """
-    steps, most = np.zeros((1 << layout.place + layout.window) + 1, dtype=np.int64), 0
+    fits = len(keys) <= np.iinfo(np.int32).max  # as many people there are at most
+    steps = np.zeros((layout.windows, 1 << layout.place), dtype=np.int32 if fits else np.int64)
+    most = 0
     for low, high in pairwise([None, *_cuts(keys, layout.rest, parts, tuning.sample), None]):
         part = _between(keys, low, high)
         most = max(most, _count_part(part, layout, steps, per_person=per_person, batch=tuning.batch))
-    counts = np.cumsum(steps, out=steps)[:-1].reshape(1 << layout.place, -1)
-    return counts[:, : layout.windows], most
+    for window in range(1, layout.windows):
+        steps[window] += steps[window - 1]
+    return steps, most
 
 
 def _cuts(keys: pl.Series, bits: int, parts: int, sample: int) -> list[int]:
@@ -294,23 +297,31 @@ def _between(keys: pl.Series, low: int | None, high: int | None) -> pl.Series:
 
 
 def _count_part(
-    part: pl.Series, layout: Layout, steps: NDArray[np.int64], *, per_person: bool, batch: int
+    part: pl.Series, layout: Layout, steps: NDArray[np.signedinteger], *, per_person: bool, batch: int
 ) -> int:
     """Add the steps of a part, batch by batch; the most places of one person in it, where asked."""
     ordered = part.sort().to_numpy()
     del part
-    cell = (1 << layout.place + layout.window) - 1
-    reached, most, run, last = -1, 0, 0, -1
+    flat, one = steps.reshape(-1), steps.dtype.type(1)  # of one type: anything else is slow
+    most, run, last, reached = 0, 0, -1, -1
     for begin in range(0, len(ordered), batch):
         starts, ends, reached = _fresh(ordered[begin : begin + batch], layout.window, reached)
-        np.add.at(steps, starts & cell, 1)
-        np.subtract.at(steps, (ends & cell) + 1, 1)
+        np.add.at(flat, _cells(starts, layout), one)
+        if layout.windows > 1:
+            after = _cells(ends, layout) + (1 << layout.place)
+            np.subtract.at(flat, after[after < flat.size], one)
         if per_person and len(starts):
             people = starts >> layout.place + layout.window
             longest, run = _runs(people, ends - starts + 1, last, run)
             last = int(people[-1])
             most = max(most, longest)
     return most
+
+
+def _cells(numbers: NDArray[np.int64], layout: Layout) -> NDArray[np.int64]:
+    """Where the place and window of a number stand among all windows of all places."""
+    place = numbers >> layout.window & (1 << layout.place) - 1
+    return (numbers & (1 << layout.window) - 1) << layout.place | place if layout.window else place
 
 
 def _fresh(

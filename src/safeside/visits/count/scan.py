@@ -119,7 +119,7 @@ def pairs(
         frame = frame.filter(doubt | kept)
     span: tuple[str, ...] = ()
     if len(windows) > 1:
-        frame, span = frame.with_columns(*extent.span(windows)), SPAN
+        frame, span = extent.with_spans(frame, windows), SPAN
         sure = sure & (nw.col(FIRST) <= nw.col(LAST))
     if placed:
         place = nw.when(sure).then(nw.col("place")).alias("place")
@@ -189,10 +189,10 @@ def _pairs_of_stays(
             fixes.lazy().select("person", place=pl.lit(None, pl.String), **dict.fromkeys(SPAN, 0))
         )
     extent = Extent.of_detected_stays()
-    stays = nw.from_native(detect_stays(fixes, rule)).filter(extent.touches(windows.whole))
+    stays = nw.from_native(detect_stays(fixes, rule).lazy()).filter(extent.touches(windows.whole))
     if len(windows) > 1:
-        stays = stays.with_columns(*extent.span(windows))
-    return _assigned(stays.drop("start", "end").to_native(), source, places, progress)
+        stays = extent.with_spans(stays, windows)
+    return _assigned(stays.drop("start", "end").collect().to_native(), source, places, progress)
 
 
 def run(

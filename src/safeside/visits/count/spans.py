@@ -2,7 +2,8 @@
 
 Each question about a window is asked of the clocks, which say what *may* be: a visit counts in every window
 it may touch. Moments only go up, and with them the answers of a clock change once; so the first and the last
-window are found by bisection, in expressions that every engine evaluates.
+window are found by bisection, in expressions that every engine evaluates. Polars, which evaluates all
+branches of an expression, is given a division instead.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import polars as pl
 from safeside.visits.read.dataframes import Frame
 from safeside.visits.read.roles import TimeForm
 from safeside.visits.read.source import Source
-from safeside.visits.times.clocks import Clock, Stamps
+from safeside.visits.times.clocks import Clock, Cut, Stamps
 from safeside.visits.times.every import Windows
 from safeside.visits.times.window import Window
 
@@ -61,11 +62,26 @@ class Extent:
         """Whether a row touches the window: a stay lasts from its start up to, not including, its end."""
         return self._begun(window) & self._lasts(window.start)
 
-    def span(self, windows: Windows) -> tuple[nw.Expr, nw.Expr]:
-        """The first and the last window that a row touches, if it touches the whole of them."""
-        each = windows.each
-        first = _least(0, len(each) - 1, lambda at: self._begun(each[at]))
-        last = _least(0, len(each) - 1, lambda at: ~self._lasts(each[at + 1].start))
+    def with_spans(self, frame: Frame, windows: Windows) -> Frame:
+        """Rows that touch the whole of the windows, with the first and the last one that each touches."""
+        native, each = frame.to_native(), windows.each
+        if isinstance(native, pl.LazyFrame) and self.begins.whole and self.ends.whole:
+            return nw.from_native(native.with_columns(*self._by_arithmetic(each)))
+        last = len(each) - 1
+        return frame.with_columns(
+            _least(0, last, lambda at: self._begun(each[at])).alias(FIRST),
+            _least(0, last, lambda at: ~self._lasts(each[at + 1].start)).alias(LAST),
+        )
+
+    def _by_arithmetic(self, each: tuple[Window, ...]) -> tuple[pl.Expr, pl.Expr]:
+        """The same where times are whole numbers, by dividing them."""
+        over = [self.begins.end(window.end) for window in each[:-1]]
+        starts = [window.start - (self.held or timedelta(0)) for window in each[1:]]
+        first = _passed(self.first, over)
+        last = _passed(self.first, [self.begins.start(moment, inclusive=True) for moment in starts])
+        if self.held is None:
+            not_over = _passed(self.last, [self.ends.start(moment) for moment in starts])
+            last = pl.max_horizontal(last, not_over)
         return first.alias(FIRST), last.alias(LAST)
 
     def _begun(self, window: Window) -> nw.Expr:
@@ -81,6 +97,28 @@ class Extent:
         if self.held is not None:
             return self.begins.since(column, moment - self.held)
         return self.ends.after(nw.col(self.last), moment) | self.begins.since(column, moment)
+
+
+def _passed(column: str, cuts: Sequence[Cut]) -> pl.Expr:
+    """How many of the ascending cuts lie below a time.
+
+    The least whole numbers above them are taken apart into runs of equal steps: hours, or days, are one run,
+    and a few where a local clock jumps.
+    """
+    least = [int(cut.at) + cut.above for cut in cuts]
+    time, passed = pl.col(column).to_physical().cast(pl.Int64), pl.lit(0, pl.Int64)
+    begin = 0
+    while begin < len(least):
+        step = least[begin + 1] - least[begin] if begin + 1 < len(least) else 1
+        end = begin + 1
+        while end < len(least) and least[end] - least[end - 1] == step:
+            end += 1
+        first, last = least[begin], least[end - 1]
+        # Clipped before anything is subtracted: the farthest times would overflow.
+        within = time.clip(first - 1, last) - first
+        passed = passed + (within // step + 1 if step else (within + 1) * (end - begin))
+        begin = end
+    return passed
 
 
 def _least(low: int, high: int, holds: Callable[[int], nw.Expr]) -> nw.Expr:

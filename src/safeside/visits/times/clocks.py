@@ -1,19 +1,20 @@
-"""How a column tells the time, and the window's ends as thresholds of the column's own type.
+"""How a column tells the time, and the ends of windows as thresholds of the column's own type.
 
-No column is converted: the two ends of the window are, once and exactly, into instants, numbers since 1970,
-naive local times or local dates, and engines only compare. Where a local clock goes back, a naive time may be
+No column is converted: the ends of a window are, once and exactly, into instants, numbers since 1970, naive
+local times or local dates, and engines only compare. Where a local clock goes back, a naive time may be
 either of two instants and counts at both.
 """
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from fractions import Fraction
 from functools import lru_cache
-from typing import Final, Protocol
+from typing import ClassVar, Final
 
 import narwhals as nw
 
@@ -32,22 +33,56 @@ _FIRST_WEEK: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST_WEEK: Final = datetime(2060, 1, 1, tzinfo=UTC)
 
 
-class Clock(Protocol):
-    """Comparisons of a time column with a moment. Each says what *may* be: true wherever it is not certain
-    that it is false.
+@dataclass(frozen=True, kw_only=True)
+class Cut:
+    """A place in the order of a column's values: just below one of them, or just above it."""
+
+    at: int | float
+    above: bool = False
+
+
+class Clock(ABC):
+    """How a column tells the time: every moment is a cut in the order of its values.
+
+    Comparisons say what *may* be: they are true wherever it is not certain that they are false.
     """
+
+    whole: ClassVar[bool] = True
+    """Whether a cut is at a whole number: the column's own, as Polars holds it."""
+
+    @abstractmethod
+    def end(self, moment: datetime, *, inclusive: bool = False) -> Cut:
+        """Below it are the values that may be before the moment, or at it if `inclusive`."""
+
+    @abstractmethod
+    def start(self, moment: datetime, *, inclusive: bool = False) -> Cut:
+        """Above it are the values that may be after the moment, or at it if `inclusive`."""
+
+    def literal(self, at: int | float) -> nw.Expr | int | float:
+        """The value at which a cut is, of exactly the column's type, so that nothing is truncated."""
+        return at
 
     def before(self, column: nw.Expr, moment: datetime) -> nw.Expr:
         """Whether it may be before the moment."""
+        return self._below(column, self.end(moment))
 
     def at_or_before(self, column: nw.Expr, moment: datetime) -> nw.Expr:
         """Whether it may be at or before the moment."""
+        return self._below(column, self.end(moment, inclusive=True))
 
     def after(self, column: nw.Expr, moment: datetime) -> nw.Expr:
         """Whether it may be after the moment."""
+        return self._above(column, self.start(moment))
 
     def since(self, column: nw.Expr, moment: datetime) -> nw.Expr:
         """Whether it may be at or after the moment."""
+        return self._above(column, self.start(moment, inclusive=True))
+
+    def _below(self, column: nw.Expr, cut: Cut) -> nw.Expr:
+        return column <= self.literal(cut.at) if cut.above else column < self.literal(cut.at)
+
+    def _above(self, column: nw.Expr, cut: Cut) -> nw.Expr:
+        return column > self.literal(cut.at) if cut.above else column >= self.literal(cut.at)
 
 
 def _ticks(moment: datetime, unit: str) -> tuple[int, bool]:
@@ -57,33 +92,32 @@ def _ticks(moment: datetime, unit: str) -> tuple[int, bool]:
     return whole, rest == 0
 
 
+def _cut(moment: datetime, unit: str, *, above: bool) -> Cut:
+    """At the moment if a whole unit ends there, else between the two around it."""
+    whole, exact = _ticks(moment, unit)
+    return Cut(at=whole, above=True) if above else Cut(at=whole + (not exact))
+
+
 @dataclass(frozen=True, kw_only=True)
-class Epoch:
+class Epoch(Clock):
     """Whole numbers since 1970, in seconds, milli-, micro- or nanoseconds."""
 
     unit: str
 
-    def before(self, column: nw.Expr, moment: datetime) -> nw.Expr:
-        whole, exact = _ticks(moment, self.unit)
-        return column < whole + (not exact)
+    def end(self, moment: datetime, *, inclusive: bool = False) -> Cut:
+        return _cut(moment, self.unit, above=inclusive)
 
-    def at_or_before(self, column: nw.Expr, moment: datetime) -> nw.Expr:
-        return column <= _ticks(moment, self.unit)[0]
-
-    def after(self, column: nw.Expr, moment: datetime) -> nw.Expr:
-        return column > _ticks(moment, self.unit)[0]
-
-    def since(self, column: nw.Expr, moment: datetime) -> nw.Expr:
-        whole, exact = _ticks(moment, self.unit)
-        return column >= whole + (not exact)
+    def start(self, moment: datetime, *, inclusive: bool = False) -> Cut:
+        return _cut(moment, self.unit, above=not inclusive)
 
 
 @dataclass(frozen=True, kw_only=True)
-class FloatEpoch:
+class FloatEpoch(Clock):
     """Floating-point numbers since 1970. A moment without an exact float lies between two of them; a time
     written as that moment may have been rounded to either, so both count as before and as after it.
     """
 
+    whole = False
     unit: str
 
     def _around(self, moment: datetime) -> tuple[float, float]:
@@ -94,24 +128,18 @@ class FloatEpoch:
         below = nearest if Fraction(nearest) < exact else math.nextafter(nearest, -math.inf)
         return below, math.nextafter(below, math.inf)
 
-    def before(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+    def end(self, moment: datetime, *, inclusive: bool = False) -> Cut:
         below, above = self._around(moment)
-        return column < above if below == above else column <= above
+        return Cut(at=above, above=inclusive or below < above)
 
-    def at_or_before(self, column: nw.Expr, moment: datetime) -> nw.Expr:
-        return column <= self._around(moment)[1]
-
-    def after(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+    def start(self, moment: datetime, *, inclusive: bool = False) -> Cut:
         below, above = self._around(moment)
-        return column > below if below == above else column >= below
-
-    def since(self, column: nw.Expr, moment: datetime) -> nw.Expr:
-        return column >= self._around(moment)[0]
+        return Cut(at=below, above=not inclusive and below == above)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stamps:
-    """Timestamps, zoned or naive: thresholds have exactly the column's type, so that none is truncated."""
+class Stamps(Clock):
+    """Timestamps, zoned or naive."""
 
     dtype: nw.Datetime
     polars: bool
@@ -119,61 +147,50 @@ class Stamps:
     spark: bool = False
     """PySpark shifts naive literals from the zone of the process to that of its session: it is given text."""
 
-    def literal(self, moment: datetime, *, up: bool) -> nw.Expr:
-        """The moment, moved to the column's own resolution in the direction asked for."""
-        unit = str(self.dtype.time_unit)
-        whole, exact = _ticks(moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment, unit)
-        whole += up and not exact
+    def end(self, moment: datetime, *, inclusive: bool = False) -> Cut:
+        return self._cut(moment, above=inclusive)
+
+    def start(self, moment: datetime, *, inclusive: bool = False) -> Cut:
+        return self._cut(moment, above=not inclusive)
+
+    def _cut(self, moment: datetime, *, above: bool) -> Cut:
+        moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
+        return _cut(moment, str(self.dtype.time_unit), above=above)
+
+    def literal(self, at: int | float) -> nw.Expr:
         if self.polars:
-            return nw.lit(whole, dtype=self.dtype)
-        micros = whole * PER_SECOND["us"] // PER_SECOND[unit]
-        at, zone = _EPOCH + micros * _MICROSECOND, self.dtype.time_zone
+            return nw.lit(at, dtype=self.dtype)
+        micros = int(at) * PER_SECOND["us"] // PER_SECOND[str(self.dtype.time_unit)]
+        moment, zone = _EPOCH + micros * _MICROSECOND, self.dtype.time_zone
         if self.spark:
-            naive = at.replace(tzinfo=None).isoformat(" ")
-            return nw.lit(naive).cast(self.dtype) if zone is None else nw.lit(at)
+            naive = moment.replace(tzinfo=None).isoformat(" ")
+            return nw.lit(naive).cast(self.dtype) if zone is None else nw.lit(moment)
         if zone is None:
-            return nw.lit(at.replace(tzinfo=None), dtype=self.dtype)
-        return nw.lit(at.astimezone(zone_of(zone)), dtype=self.dtype)
-
-    def before(self, column: nw.Expr, moment: datetime) -> nw.Expr:
-        return column < self.literal(moment, up=True)
-
-    def at_or_before(self, column: nw.Expr, moment: datetime) -> nw.Expr:
-        return column <= self.literal(moment, up=False)
-
-    def after(self, column: nw.Expr, moment: datetime) -> nw.Expr:
-        return column > self.literal(moment, up=False)
-
-    def since(self, column: nw.Expr, moment: datetime) -> nw.Expr:
-        return column >= self.literal(moment, up=True)
+            return nw.lit(moment.replace(tzinfo=None), dtype=self.dtype)
+        return nw.lit(moment.astimezone(zone_of(zone)), dtype=self.dtype)
 
 
 @dataclass(frozen=True, kw_only=True)
-class LocalStamps:
+class LocalStamps(Clock):
     """Naive timestamps read on the clock of one declared place."""
 
     stamps: Stamps
     local: tzinfo
 
-    def before(self, column: nw.Expr, moment: datetime) -> nw.Expr:
-        shown = _shown(moment, self.local)
-        return self.stamps.before(column, max([shown, *_peaks(moment, self.local)]))
-
-    def at_or_before(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+    def end(self, moment: datetime, *, inclusive: bool = False) -> Cut:
         shown = _shown(moment, self.local)
         peak = max(_peaks(moment, self.local), default=shown)
-        return self.stamps.before(column, peak) if peak > shown else self.stamps.at_or_before(column, shown)
+        return self.stamps.end(peak) if peak > shown else self.stamps.end(shown, inclusive=inclusive)
 
-    def after(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+    def start(self, moment: datetime, *, inclusive: bool = False) -> Cut:
         shown = _shown(moment, self.local)
-        troughs = _troughs(moment, self.local)
-        if troughs and min(troughs) <= shown:
-            return self.stamps.since(column, min(troughs))
-        return self.stamps.after(column, shown)
+        trough = min(_troughs(moment, self.local), default=None)
+        if trough is not None and trough <= shown:
+            return self.stamps.start(trough, inclusive=True)
+        return self.stamps.start(shown, inclusive=inclusive)
 
-    def since(self, column: nw.Expr, moment: datetime) -> nw.Expr:
-        shown = _shown(moment, self.local)
-        return self.stamps.since(column, min([shown, *_troughs(moment, self.local)]))
+    def literal(self, at: int | float) -> nw.Expr | int | float:
+        return self.stamps.literal(at)
 
     def repeats(self, first: datetime, last: datetime) -> bool:
         """Whether the order of naive times between the two moments may not be their true order."""
@@ -216,31 +233,31 @@ class LocalStamps:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LocalDates:
+class LocalDates(Clock):
     """Dates: each stands for the whole of that day on the clock of one declared place."""
 
     local: tzinfo
     midnights: Stamps | None
     """Set where the dates are held as naive midnights, as pandas does; None where they are true dates."""
 
-    def _compare(self, day: date) -> nw.Expr:
-        if self.midnights is None:
-            return nw.lit(day, dtype=nw.Date())
-        return self.midnights.literal(datetime(day.year, day.month, day.day), up=False)
-
-    def before(self, column: nw.Expr, moment: datetime) -> nw.Expr:
-        return self.at_or_before(column, moment - _MICROSECOND)
-
-    def at_or_before(self, column: nw.Expr, moment: datetime) -> nw.Expr:
+    def end(self, moment: datetime, *, inclusive: bool = False) -> Cut:
+        moment = moment if inclusive else moment - _MICROSECOND
         shown = max([_shown(moment, self.local), *(p - _MICROSECOND for p in _peaks(moment, self.local))])
-        return column < self._compare(shown.date() + timedelta(days=1))
+        return self._cut(shown.date() + _DAY)
 
-    def after(self, column: nw.Expr, moment: datetime) -> nw.Expr:
-        return self.since(column, moment)
+    def start(self, moment: datetime, *, inclusive: bool = False) -> Cut:
+        del inclusive  # a day that begins before a moment and is not over is after it, too
+        return self._cut(min([_shown(moment, self.local), *_troughs(moment, self.local)]).date())
 
-    def since(self, column: nw.Expr, moment: datetime) -> nw.Expr:
-        shown = min([_shown(moment, self.local), *_troughs(moment, self.local)])
-        return column >= self._compare(shown.date())
+    def _cut(self, day: date) -> Cut:
+        if self.midnights is None:
+            return Cut(at=(day - _EPOCH.date()).days)
+        return self.midnights.start(datetime(day.year, day.month, day.day), inclusive=True)
+
+    def literal(self, at: int | float) -> nw.Expr:
+        if self.midnights is None:
+            return nw.lit(_EPOCH.date() + int(at) * _DAY, dtype=nw.Date())
+        return self.midnights.literal(at)
 
 
 def _day_number(column: nw.Expr) -> nw.Expr:
