@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from safeside.cli import group_options as group
 from safeside.cli import publish_options as options
 from safeside.cli import visit_options as visit
 from safeside.cli.console import VIOLATION, AsJson, out, print_json, spinner
 from safeside.cli.shared_options import options_of
 from safeside.cli.wording import as_typed
+from safeside.errors import BadQuestion
+from safeside.groups import check_people, measures, read_groups
 from safeside.visits import (
     Expected,
     Finding,
@@ -33,13 +36,16 @@ def register(app: typer.Typer) -> None:
 
 @options_of("declared", visit.declared)
 @options_of("expected", visit.expected)
+@options_of("counted", group.conditions)
 def check(
     visits: visit.Visits,
-    places: Annotated[
-        Path, typer.Option(help="The public list of places.", rich_help_panel=options.QUESTION)
-    ],
     declared: VisitFormat,
     expected: Expected,
+    counted: dict[str, Any],
+    places: Annotated[
+        Path | None, typer.Option(help="The public list of places.", rich_help_panel=options.QUESTION)
+    ] = None,
+    groups: group.Groups = None,
     when: Annotated[
         str | None,
         typer.Option(help="An instant, or an interval A/B, to check too.", rich_help_panel=options.QUESTION),
@@ -47,17 +53,32 @@ def check(
     exclude_unknown_places: visit.ExcludeUnknown = False,
     as_json: AsJson = False,
 ) -> None:
-    """Look at visits for everything that would make a count wrong, and say on which lines it is."""
-    with spinner() as progress:
-        report = check_visits(
-            visit.given(visits),
-            read_places(places),
-            None if when is None else Window.parse(when, declared.timezone),
-            declared,
-            exclude_unknown_places=exclude_unknown_places,
-            expected=expected,
-            progress=progress,
+    """Look at visits, or people, for everything that would make a count wrong, and say on which lines."""
+    if (places is None) == (groups is None):
+        raise BadQuestion(
+            "Nothing says what is to be checked, or two things do.",
+            "Give --places for visits, or --groups for people and the groups they are in.",
         )
+    with spinner() as progress:
+        if groups is not None:
+            report = check_people(
+                visit.given(visits),
+                read_groups(groups),
+                measures(**counted),
+                declared,
+                expected=expected,
+                progress=progress,
+            )
+        else:
+            report = check_visits(
+                visit.given(visits),
+                read_places(places),
+                None if when is None else Window.parse(when, declared.timezone),
+                declared,
+                exclude_unknown_places=exclude_unknown_places,
+                expected=expected,
+                progress=progress,
+            )
     if as_json:
         print_json(_plain(report))
     else:

@@ -1,7 +1,8 @@
-"""`safeside generate`: a synthetic city to try everything on."""
+"""`safeside generate`: a synthetic city, or county of schools, to try everything on."""
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,12 +16,21 @@ if TYPE_CHECKING:
     from safeside_studies.city import Figures
 
 
+class Kind(StrEnum):
+    """What is made up."""
+
+    CITY = "city"
+    SCHOOLS = "schools"
+
+
 def register(app: typer.Typer) -> None:
     """Add the command."""
 
     @app.command()
     def generate(
         directory: Annotated[Path, typer.Argument(metavar="DIR", help="Where the two files go.")],
+        kind: Annotated[Kind, typer.Option(help="A city of visits, or a county of schools.")] = Kind.CITY,
+        schools: Annotated[int, typer.Option(help="How many schools the county has.")] = 1_200,
         people: Annotated[int, typer.Option(help="How many people live there.")] = 10_338,
         places: Annotated[int, typer.Option(help="How many places are on the public list.")] = 5_835,
         days: Annotated[int, typer.Option(help="How many days, from Friday, 20 December 2013.")] = 7,
@@ -36,10 +46,18 @@ def register(app: typer.Typer) -> None:
             bool, typer.Option("--describe", help="Print the figures the city is calibrated to.")
         ] = False,
     ) -> None:
-        """Write a synthetic city: visits.parquet (private) and places.csv (public)."""
-        with needs_studies("generate"):
-            from safeside_studies import city
+        """Write a synthetic city: visits.parquet (private) and places.csv (public).
 
+        Or a county: pupils.csv (private) and schools.csv (public).
+        """
+        with needs_studies("generate"):
+            from safeside_studies import city, county
+
+        if kind is Kind.SCHOOLS:
+            made = county.generate(directory, schools=schools, seed=seed, overwrite=overwrite)
+            out.print(f"{made.pupils}: {made.county.school.size:,} pupils, with age and doses (mmr)")
+            out.print(f"{made.schools}: {schools:,} schools with their sizes, public")
+            return
         with spinner() as progress:
             files = city.generate(
                 directory,

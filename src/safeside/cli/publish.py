@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from safeside.cli import group_options as group
 from safeside.cli import publish_options as options
 from safeside.cli import visit_options as visit
 from safeside.cli.config import read_config
@@ -50,20 +51,25 @@ def register(app: typer.Typer) -> None:
 
 
 @options_of("question", options.question)
+@options_of("counted", group.conditions)
+@options_of("grouped", group.asked)
 @options_of("declared", visit.declared)
 @options_of("expected", visit.expected)
 def publish(
     visits: visit.Visits,
-    places: Annotated[
-        Path, typer.Option(help="The public list of places.", rich_help_panel=options.QUESTION)
-    ],
-    when: Annotated[
-        str, typer.Option(help="An instant, or an interval A/B.", rich_help_panel=options.QUESTION)
-    ],
     out_dir: options.Out,
     question: dict[str, Any],
+    counted: dict[str, Any],
+    grouped: dict[str, Any],
     declared: VisitFormat,
     expected: Expected,
+    places: Annotated[
+        Path | None, typer.Option(help="The public list of places.", rich_help_panel=options.QUESTION)
+    ] = None,
+    when: Annotated[
+        str | None, typer.Option(help="An instant, or an interval A/B.", rich_help_panel=options.QUESTION)
+    ] = None,
+    groups: group.Groups = None,
     exclude_unknown_places: visit.ExcludeUnknown = False,
     allow_nobody: Annotated[
         bool,
@@ -121,7 +127,7 @@ def publish(
     policy: Annotated[str, typer.Option(hidden=True)] = "not-visited",
     seed: Annotated[int | None, typer.Option(hidden=True)] = None,
 ) -> None:
-    """Answer one question about every place, once, and pay for it."""
+    """Answer one question about every place, or every group, once, and pay for it."""
     if seed is not None:
         raise SimulationOnly(
             "A release is never drawn from a seed: whoever knows the seed could subtract the noise.",
@@ -132,7 +138,10 @@ def publish(
         visit.given(visits),
         places=places,
         when=when,
+        groups=groups,
         **question,
+        **counted,
+        **grouped,
         policy=policy,
         people_floor=config.people_floor or PEOPLE_FLOOR,
         so_far=so_far,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -11,11 +12,15 @@ from safeside.releases.asking import ADP
 from safeside.releases.choosing import AUTO
 from safeside.releases.methods import METHODS
 
+_DIGITS: Final = re.compile("[0-9]{1,18}")
 QUESTION, ACCOUNT, OUTPUT = "The question", "The account", "The release"
 
 AtMost = Annotated[
-    int | None,
-    typer.Option(help='The t of "at most t"; else at_most of the places file.', rich_help_panel=QUESTION),
+    str | None,
+    typer.Option(
+        help='The t of "at most t", or of groups a share: 5%; else at_most of the list.',
+        rich_help_panel=QUESTION,
+    ),
 ]
 Epsilon = Annotated[
     str, typer.Option(help="The price, written exactly: 1, 0.1, 1/3.", rich_help_panel=QUESTION)
@@ -125,4 +130,8 @@ def question(
     noun: Noun = None,
 ) -> dict[str, Any]:
     """What is asked, as it was typed: arguments of `safeside.ask`."""
-    return dict(locals())
+    given = dict(locals())
+    return {
+        **given,
+        "at_most": int(at_most) if at_most is not None and _DIGITS.fullmatch(at_most) else at_most,
+    }

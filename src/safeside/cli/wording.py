@@ -15,8 +15,10 @@ from safeside.errors import SafesideError
 
 OPTIONS: Final = {
     "count": "true-count",
+    "domains": "domain",
     "files": "expect-files",
     "h3_resolution": "h3",
+    "measures": "measure",
     "minutes": "stays-at-least",
     "releases": "release",
     "rows": "expect-rows",

@@ -5,19 +5,21 @@ It shares the reading of visits (`visits/read`): files and dataframes of every e
 public list, `table` the rows and their checks, `count` the counts.
 """
 
-from safeside.groups.count import GroupCounts, count_people
+from safeside.groups.count import GroupCounts, check_people, count_people
 from safeside.groups.listed import read_groups
-from safeside.groups.measures import COUNTED, Domain, Measure, Measures, measures
+from safeside.groups.measures import COUNTED, Domain, Domains, Measure, Measures, measures
 from safeside.groups.where import Term, Where
 
 __all__ = [
     "COUNTED",
     "Domain",
+    "Domains",
     "GroupCounts",
     "Measure",
     "Measures",
     "Term",
     "Where",
+    "check_people",
     "count_people",
     "measures",
     "read_groups",

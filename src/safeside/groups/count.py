@@ -20,7 +20,7 @@ from safeside.errors import LimitBroken
 from safeside.groups.measures import Measures
 from safeside.groups.table import any_of, is_counted, open_people, people_checks, require_people_format
 from safeside.progress import Progress, quiet
-from safeside.visits import Doubt, Expected, Finding, Places, VisitFormat
+from safeside.visits import Doubt, Expected, Finding, Places, Report, VisitFormat
 from safeside.visits.count.scan import align, parsed_rows, require_all_rows
 from safeside.visits.count.stops import no_rows, settle_by_rows, unmet_expectations, whole_input
 from safeside.visits.count.wrong_rows import SHOWN, WRITTEN, failing, find_rows, flags
@@ -30,6 +30,7 @@ from safeside.visits.read.dataframes import ROW
 from safeside.visits.read.engines import collect, count_by, distinct_rows
 from safeside.visits.read.files import Fingerprint
 from safeside.visits.read.source import Source, open_paths, reading, row_not_found_again
+from safeside.words import said
 
 Whole = NDArray[np.int64]
 _FLAG: Final = "measure "
@@ -92,30 +93,61 @@ def count_people(
         findings = settle_by_rows(source, known)
         stop_on(findings)
         tally = _scan(source, counted, progress)
-        stop_on(tally.faults)
-        if tally.by_group["place"].null_count():
-            raise row_not_found_again()
-        _require_listed(source, tally, groups, progress)
-        stop_on(_twice(source, tally, progress))
-        rows = int(tally.by_group["rows"].sum())
-        if opened is None and not rows and known.rows != 0:
-            stop_on([no_rows()])
-        stop_on(unmet_expectations(source, known, *whole_input(source, known, progress)))
-        stop_on(_other_sizes(tally, groups, counted, known))
+        stop_on(_wrong(source, tally, groups, counted, known, progress))
         if opened is not None and on_files is not None:
             on_files(opened.fingerprints)
         stop_on(_several(tally.most_groups, max_groups_per_person), LimitBroken)
     values = np.stack([tally.values(groups, f"{_FLAG}{i}") for i in range(len(counted.all))])
-    said = ("Identifiers that look rounded, shortened or missing are taken as they are written.",)
     return GroupCounts(
         groups=groups,
         measures=counted,
         values=values,
-        rows=rows,
+        rows=tally.rows,
         most_groups_per_person=tally.most_groups,
         findings=tuple(findings),
-        exclusions=said if declared.trust_ids else (),
+        exclusions=(said("counted.trust-ids"),) if declared.trust_ids else (),
         fingerprint=_fingerprint(source, groups, values, key),
+    )
+
+
+def check_people(
+    people: Any,
+    groups: Places,
+    measures: Measures | None = None,
+    fmt: VisitFormat | None = None,
+    *,
+    expected: Expected | None = None,
+    progress: Progress = quiet,
+) -> Report:
+    """Report everything that would stop a count of these people; nothing is counted.
+
+    Example
+        >>> import polars as pl
+        >>> from safeside.groups import check_people, read_groups
+        >>> pupils = pl.DataFrame({"person": ["ana", "ben"], "group": ["north", None]})
+        >>> print(check_people(pupils, read_groups(["north"])).findings[0].reason)
+        no group
+    """
+    counted = measures if measures is not None else Measures()
+    counted.check()
+    declared = fmt if fmt is not None else VisitFormat()
+    require_people_format(declared)
+    known = expected if expected is not None else Expected()
+    opened = open_paths(people, declared, key=None, progress=progress)
+    if opened is not None and opened.illegible:
+        return Report(findings=opened.findings, files=len(opened.paths), rows=None)
+    with reading(opened, "people"):
+        source = open_people(people, opened, declared, counted)
+        findings = settle_by_rows(source, known)
+        tally = _scan(source, counted, progress)
+        findings += _wrong(source, tally, groups, counted, known, progress)
+        if not tally.faults:
+            findings += _several(tally.most_groups, 1)
+    return Report(
+        findings=tuple(findings),
+        files=0 if opened is None else len(opened.paths),
+        rows=tally.rows,
+        reading=counted.rule(),
     )
 
 
@@ -129,6 +161,11 @@ class _Tally:
     """For each group in the table how many distinct people it has."""
     most_groups: int
     faults: list[Finding]
+
+    @property
+    def rows(self) -> int:
+        """How many rows the table has."""
+        return int(self.by_group["rows"].sum())
 
     def values(self, groups: Places, column: str) -> Whole:
         """A column in the order of the list; groups of which the table has no row count 0."""
@@ -163,28 +200,49 @@ def _scan(source: Source, counted: Measures, progress: Progress) -> _Tally:
     )
 
 
-def _require_listed(source: Source, tally: _Tally, groups: Places, progress: Progress) -> None:
-    """Stop where somebody is in a group that is not on the list: that person would be in no count."""
+def _wrong(
+    source: Source,
+    tally: _Tally,
+    groups: Places,
+    counted: Measures,
+    known: Expected,
+    progress: Progress,
+) -> list[Finding]:
+    """Everything because of which people cannot be counted for certain."""
+    if tally.faults:
+        return tally.faults
+    if tally.by_group["place"].null_count():
+        raise row_not_found_again()
+    rows = [no_rows()] if source.opened is None and not tally.rows and known.rows != 0 else []
+    return [
+        *rows,
+        *_unlisted(source, tally, groups, progress),
+        *_twice(source, tally, progress),
+        *unmet_expectations(source, known, *whole_input(source, known, progress)),
+        *_other_sizes(tally, groups, counted, known),
+    ]
+
+
+def _unlisted(source: Source, tally: _Tally, groups: Places, progress: Progress) -> list[Finding]:
+    """People in a group that is not on the list, who would be in no count."""
     _, unknown = align(tally.people, groups)
     if not unknown:
-        return
+        return []
     names = sorted(unknown)
     alike = resembling(pl.Series(names, dtype=pl.String), groups.column).height
     are = "group is" if len(names) == 1 else "groups are"
     those = f"{alike:,} of them {'looks' if alike == 1 else 'look'}" if len(names) > 1 else "it looks"
     hint = f"; {those} like a listed one {WRITTEN}" if alike else ""
     here = nw.col("place").cast(nw.String).is_in(names)
-    stop_on(
-        [
-            Finding(
-                doubt=Doubt.UNKNOWN_GROUP,
-                column=source.roles.columns["place"],
-                first=find_rows(source, here, progress) if source.engine == "polars" else (),
-                reason=f"{len(names):,} {are} in the table and not on the list{hint}",
-                do="List every group that people may be in; nobody is left out of the count.",
-            )
-        ]
-    )
+    return [
+        Finding(
+            doubt=Doubt.UNKNOWN_GROUP,
+            column=source.roles.columns["place"],
+            first=find_rows(source, here, progress) if source.engine == "polars" else (),
+            reason=f"{len(names):,} {are} in the table and not on the list{hint}",
+            do="List every group that people may be in; nobody is left out of the count.",
+        )
+    ]
 
 
 def _twice(source: Source, tally: _Tally, progress: Progress) -> list[Finding]:

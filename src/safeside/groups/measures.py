@@ -20,6 +20,7 @@ from safeside.errors import BadQuestion, NowhereElse
 from safeside.groups.where import Where, is_whole
 from safeside.names import did_you_mean
 from safeside.records import Part, PlainText
+from safeside.words import said
 
 COUNTED: Final = "counted"
 """The one measure of a question that names none."""
@@ -195,11 +196,11 @@ class Measures(Part, frozen=True, kw_only=True):
     def rule(self) -> str:
         """Who is counted, in one sentence."""
         if not self.columns:
-            return "A person is counted in a group, once, where the table of those counted names both."
-        said = "; ".join(
-            f"{one.where}" if one.name == COUNTED else f"{one.name}: {one.where}" for one in self.all
-        )
-        return f"A person is counted in a group, once, where their row has {said}."
+            return said("counted.listed")
+        if len(self.all) == 1:
+            return said("counted.condition", condition=str(self.all[0].where))
+        each = "; ".join(f"{one.name}: {one.where}" for one in self.all)
+        return said("counted.conditions", conditions=each)
 
 
 @cache

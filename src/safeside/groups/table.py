@@ -19,7 +19,7 @@ from safeside.visits.read.identifiers import is_text, missing
 from safeside.visits.read.roles import PlaceForm, Roles, TimeForm, no_column
 from safeside.visits.read.source import Source, open_rows
 
-_USED: Final = ("columns", "separator", "no_quotes", "trust_ids")
+_USED: Final = ("columns", "separator", "no_quotes", "trust_ids", "timezone")
 _TRUTH: Final = {"true": True, "false": False}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from datetime import timedelta
+from datetime import date, timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -15,12 +15,15 @@ import numpy as np
 from safeside import exact, records, untrusted
 from safeside.errors import BadQuestion, PrivacyError
 from safeside.exact import Number
+from safeside.groups import Domains, Where
 from safeside.ledger import Dataset
 from safeside.ledger.rules import PEOPLE_FLOOR, require_floor
 from safeside.releases.choosing import Choice, choose
+from safeside.releases.grouped import ARGUMENTS as OF_GROUPS
+from safeside.releases.grouped import Grouped, ask_groups, for_measures, subject_of
 from safeside.releases.methods import Conditions, Method, Whole
 from safeside.releases.methods.decision import require_delta
-from safeside.releases.question import Question, common_threshold
+from safeside.releases.question import VISITED, Question, common_threshold
 from safeside.releases.targets import Targets
 from safeside.visits import Places, VisitFormat, When, Window, read_places, require_free_ground, split
 from safeside.words import Subject
@@ -59,11 +62,19 @@ class Inquiry:
 
 def ask(
     *,
-    places: Any,
-    when: When,
+    places: Any = None,
+    when: When | None = None,
     every: str | timedelta | None = None,
+    groups: Any = None,
+    as_of: str | date | None = None,
+    where: str | Where | None = None,
+    measures: Mapping[str, str | Where] | Sequence[str] | None = None,
+    domains: Domains = None,
+    only_counted: bool = False,
+    noun: str | None = None,
+    group_noun: str | None = None,
     epsilon: Number,
-    at_most: int | None = None,
+    at_most: int | str | None = None,
     method: str | None = None,
     guarantee: str = ADP,
     delta: Number = 0,
@@ -99,6 +110,11 @@ def ask(
     `visit_format` declares everything about the visits at once, instead of the separate arguments. Limits
     that are not named are those that the `dataset` was made with.
 
+    Instead of `places` at some time, `groups` of people may be asked about `as_of` a date: how many of each
+    are in the table, or meet the condition `where`, or each of several `measures`; the columns that these
+    look at declare their `domains`. `at_most` may then be a share ("5%") of the groups' sizes. docs/groups.md
+    goes from a file to a page.
+
     Example
         >>> from safeside import ask
         >>> inquiry = ask(places=["bar", "museum"], when="2024-03-03", timezone="Asia/Tokyo",
@@ -108,10 +124,8 @@ def ask(
     """
     given = dict(locals())
     form = _format(visit_format, columns, time_format, timezone, hold, radius)
-    # A list that was put together by hand is looked at like any other.
-    listed = read_places(places.table if isinstance(places, Places) else places)
-    require_free_ground(listed, form)
-    windows = cut_windows(when, every, form.timezone)
+    about = _about(given, form, dataset)
+    listed, windows, grouped = about.listed, about.windows, about.grouped
     if policy != NOT_VISITED:
         raise PrivacyError(
             "Only one policy can be published under: that somebody was *not* at a place may become known.",
@@ -120,16 +134,20 @@ def ask(
         )
     given |= {"epsilon": exact.epsilon(epsilon), "delta": exact.delta(delta)}
     given |= {"windows": windows, "zone": form.local}
-    limits = _thresholds(listed, at_most)
     fixed = None if dataset is None or len(windows) > 1 else dataset.max_places_per_person
-    kind, choice = choose(method, given, listed, limits, fixed)
+    kind, choice = choose(method, given, listed, about.at_most, fixed)
     _check_guarantee(kind, given)
     way, known = kind.asked(listed, given)
-    common, own = common_threshold(listed.ids, limits)
+    if grouped is not None:
+        known = for_measures(known, kind, grouped)
+    common, own = common_threshold(listed.ids, about.at_most)
     per_person, most = _limits(max_places_per_person, people, dataset, windows, kind)
     question = Question(
         targets=Targets.of(listed.ids),
         windows=tuple(window.text for window in windows),
+        measures=(VISITED,) if grouped is None else grouped.counted.names,
+        groups=grouped,
+        subject=about.subject,
         at_most=common,
         at_most_of=own,
         method=way,  # type: ignore[arg-type]
@@ -140,7 +158,7 @@ def ask(
         max_places_per_person=per_person,
         forecast=way.forecast(known),
         reading=declared(form, exclude_unknown_places=exclude_unknown_places),
-        timezone=form.timezone,
+        timezone=form.timezone if grouped is None else None,
         so_far=so_far,
         subject=Subject.named(noun),
         language=language,
@@ -158,6 +176,53 @@ def ask(
 
 ARGUMENTS: Final = frozenset(inspect.signature(ask).parameters)
 """The names of everything that can be said in a question."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _About:
+    """The targets, the time and the thresholds of a question, about places or about groups."""
+
+    listed: Places
+    windows: tuple[Window, ...]
+    at_most: Whole
+    subject: Subject
+    grouped: Grouped | None = None
+
+
+def _about(given: Mapping[str, Any], form: VisitFormat, dataset: Dataset | None) -> _About:
+    if (given["places"] is None) == (given["groups"] is None):
+        raise BadQuestion(
+            "A question is about the places of a list, or about the groups of one.",
+            "Give `places=` and `when=`, or `groups=` and `as_of=`.",
+        )
+    if given["groups"] is not None:
+        asked = ask_groups(given, form, None if dataset is None else dataset.unit)
+        subject = subject_of(given["noun"], given["group_noun"])
+        return _About(
+            listed=asked.listed,
+            windows=(asked.window,),
+            at_most=asked.at_most,
+            subject=subject,
+            grouped=asked.grouped,
+        )
+    for name in OF_GROUPS:
+        if given[name]:
+            raise BadQuestion(
+                f"`{name}=` is about groups of people, and the question is about visits to places.",
+                f"Leave `{name}=` out, or give `groups=` instead of `places=`.",
+            )
+    if given["when"] is None:
+        raise BadQuestion(
+            "Nothing says which time is asked about.",
+            'Give `when=` as an instant ("2024-03-03T18:00+09:00"), a day or an interval.',
+        )
+    places = given["places"]
+    # A list that was put together by hand is looked at like any other.
+    listed = read_places(places.table if isinstance(places, Places) else places)
+    require_free_ground(listed, form)
+    windows = cut_windows(given["when"], given["every"], form.timezone)
+    limits = _thresholds(listed, given["at_most"])
+    return _About(listed=listed, windows=windows, at_most=limits, subject=Subject())
 
 
 def _format(given: VisitFormat | None, *separate: Any) -> VisitFormat:
@@ -199,7 +264,7 @@ def _check_guarantee(kind: type[Method], given: Mapping[str, Any]) -> None:
     require_delta(given["delta"])
 
 
-def _thresholds(places: Places, at_most: int | None) -> Whole:
+def _thresholds(places: Places, at_most: int | str | None) -> Whole:
     if at_most is not None:
         return np.full(len(places), exact.whole(at_most, "`at_most=`"), dtype=np.int64)
     if places.at_most is None:

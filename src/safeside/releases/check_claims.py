@@ -64,6 +64,9 @@ def _checked_question(release: Release) -> Conditions:
     common = common_threshold(asked.targets, asked.at_most[: len(asked.targets)])
     if common != (question.at_most, question.at_most_of):
         raise bad("its question (at_most) is not as it would be asked")
+    shares = None if question.groups is None else question.groups.limits()
+    if shares is not None and asked.at_most.tolist() != [*shares.tolist()] * len(question.measures):
+        raise bad("its thresholds are not the share it names of the sizes it lists")
     if question.forecast != question.method.forecast(asked.known):
         raise bad("its question (forecast) is not as it would be asked")
     return asked

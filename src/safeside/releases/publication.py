@@ -56,6 +56,7 @@ from safeside.releases.asking import Inquiry
 from safeside.releases.check_claims import check_claims
 from safeside.releases.check_files import check_files
 from safeside.releases.files import compose
+from safeside.releases.grouped import count_grouped
 from safeside.releases.limits import CLOSED, require_within
 from safeside.releases.looked_at import charged_periods, looked_at, whole_days, written
 from safeside.releases.preview import Preview, preview
@@ -147,8 +148,14 @@ class Publication:
             "supersedes": self.supersedes,
             # What was drawn stands beside this directory, so the same request is the same directory.
             "out": str(self.staging.out.resolve()),
-            LOOKED_AT: written(looked_at(self.question.window, self.inquiry.format)),
+            **self._looked_at(),
         }
+
+    def _looked_at(self) -> dict[str, list[str]]:
+        """The time the counting rule looks at; a table of people, which answers for any date, says none."""
+        if self.question.groups is not None:
+            return {}
+        return {LOOKED_AT: written(looked_at(self.question.window, self.inquiry.format))}
 
     @cached_property
     def earlier(self) -> Reservation | None:
@@ -306,21 +313,10 @@ class Publication:
         the curator sees. One that an earlier run left stays paid: that run may have drawn before it died.
         """
         try:
-            counts = count_visits(
-                self.sources.visits,
-                self.inquiry.places,
-                self.question.each_window,
-                self.inquiry.format,
-                max_places_per_person=self.question.max_places_per_person,
-                exclude_unknown_places=self.inquiry.exclude_unknown_places,
-                expected=self.sources.expected,
-                key=self.ledger.fingerprint_key,
-                on_files=lambda files: self.ledger.read_files(reservation, files),
-                until=(self.known_on or reservation.time) if self.question.so_far else None,
-                confirm=confirm,
-                remember=default_cache(),
-                progress=progress,
-            )
+            if self.question.groups is None:
+                counts = self._count_visits(reservation, progress, confirm)
+            else:
+                counts = self._count_groups(reservation, progress)
             require_within(counts, self.question.people, allow_nobody=self.sources.allow_nobody)
             people_counts(counts.values, self.question.people)
         except LimitBroken as error:
@@ -329,6 +325,38 @@ class Publication:
         except (InputError, BadCounts) as error:
             raise self._refused(reservation, error) from error
         return counts
+
+    def _count_visits(self, reservation: Reservation, progress: Progress, confirm: Confirm) -> Counts:
+        return count_visits(
+            self.sources.visits,
+            self.inquiry.places,
+            self.question.each_window,
+            self.inquiry.format,
+            max_places_per_person=self.question.max_places_per_person,
+            exclude_unknown_places=self.inquiry.exclude_unknown_places,
+            expected=self.sources.expected,
+            key=self.ledger.fingerprint_key,
+            on_files=lambda files: self.ledger.read_files(reservation, files),
+            until=(self.known_on or reservation.time) if self.question.so_far else None,
+            confirm=confirm,
+            remember=default_cache(),
+            progress=progress,
+        )
+
+    def _count_groups(self, reservation: Reservation, progress: Progress) -> Counts:
+        assert self.question.groups is not None
+        return count_grouped(
+            self.sources.visits,
+            self.inquiry.places,
+            self.question.groups,
+            self.inquiry.format,
+            max_groups_per_person=self.question.max_places_per_person,
+            expected=self.sources.expected,
+            allow_nobody=self.sources.allow_nobody,
+            key=self.ledger.fingerprint_key,
+            on_files=lambda files: self.ledger.read_files(reservation, files),
+            progress=progress,
+        )
 
     def _refused(self, reservation: Reservation, error: SafesideError) -> SafesideError:
         """The refusal goes on record by its kind alone: what was wrong with the data is the curator's."""

@@ -22,6 +22,7 @@ from safeside import exact, records
 from safeside.errors import BadQuestion
 from safeside.ledger.rules import PEOPLE_FLOOR, require_floor
 from safeside.records import Part, PlainText, Record
+from safeside.releases.grouped import Grouped
 from safeside.releases.methods import AnyMethod, Conditions, Whole
 from safeside.releases.methods.base import Forecast, Number, Positive
 from safeside.releases.targets import Targets
@@ -74,6 +75,8 @@ class Question(Record, frozen=True, kw_only=True):
     """Of every sentence that the release says."""
     reading: dict[PlainText, PlainText] = msgspec.field(default_factory=dict)
     """How the visits are read and what is left out, as it was declared."""
+    groups: Grouped | None = None
+    """What is asked about groups of people, where the targets are such."""
     timezone: PlainText | None = None
     so_far: bool = False
     """The time asked about was not over: the release says that it speaks of it so far."""
@@ -105,6 +108,12 @@ class Question(Record, frozen=True, kw_only=True):
         return self.targets.number * len(self.windows) * len(self.measures)
 
     @property
+    def max_conditions(self) -> int | None:
+        """The most conditions that one person can satisfy; None where nothing says."""
+        most = self.max_places_per_person
+        return most if most is None or self.groups is None else most * self.groups.counted.most_of_a_person
+
+    @property
     def alpha_each(self) -> Fraction | None:
         """How often "at least" may be wrong for one place."""
         if self.alpha is None:
@@ -130,10 +139,10 @@ class Question(Record, frozen=True, kw_only=True):
 
     def check(self) -> None:
         """Refuse what cannot be asked, or not answered yet; whoever asks and whoever verifies does this."""
-        if self.measures != (VISITED,):
-            raise BadQuestion(
-                "A question about several measures cannot be answered yet.", "Ask one question for each."
-            )
+        if self.groups is not None:
+            self.groups.check(self.windows, self.measures, self.targets.number)
+        elif self.measures != (VISITED,):
+            raise BadQuestion("Visits have one measure.", "Use `safeside.ask`.")
         require_language(self.language)
         self._check_windows()
         window = self.window
@@ -205,6 +214,8 @@ class Question(Record, frozen=True, kw_only=True):
 
     def rule(self) -> str:
         """The part of the counting rule that the question fixes."""
+        if self.groups is not None:
+            return self.groups.counted.rule()
         if len(self.windows) > 1:
             return said("counted.windows")
         return said("counted.instant" if self.window.instant else "counted.interval")

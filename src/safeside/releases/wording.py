@@ -7,6 +7,7 @@ the catalogue (`safeside.words`), by language and with the nouns of the question
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final
@@ -56,11 +57,16 @@ def not_asked(question: Manifest) -> str:
 
 def thresholds(question: Manifest) -> str:
     """The certain answer of this question."""
+    grouped = question["groups"]
+    if grouped and grouped["share"] is not None:
+        return words(question)("answer.at-most-share", share=_percent(grouped["share"]))
     return at_most(question, None if question["at_most_of"] else question["at_most"])
 
 
 def when(question: Manifest) -> str:
-    """The time asked about, on its own clock: one window, or a series of them."""
+    """The time asked about, on its own clock: one window, or a series of them; of groups the date."""
+    if question["groups"]:
+        return words(question)("when.as-of", day=_date(question))
     return times.when(question["windows"], question["timezone"], words(question), so_far=question["so_far"])
 
 
@@ -71,20 +77,36 @@ def places(question: Manifest, number: int) -> str:
 
 def answers(question: Manifest, number: int) -> str:
     """How many of the places an answer was given for; of the answers, where there are many windows."""
-    say, one = words(question), len(question["windows"]) == 1
+    say, one = words(question), _repeats(question) == 1
     return say("places.number" if one else "places.answers", n=number)
 
 
 def answers_of(question: Manifest, number: int) -> str:
     """The same, and of how many."""
-    say, windows = words(question), len(question["windows"])
-    total = question["places"]["number"] * windows
-    return say("places.of" if windows == 1 else "places.answers-of", n=number, total=total)
+    say, repeats = words(question), _repeats(question)
+    total = question["places"]["number"] * repeats
+    return say("places.of" if repeats == 1 else "places.answers-of", n=number, total=total)
+
+
+def _repeats(question: Manifest) -> int:
+    """How many answers each place has."""
+    return len(question["windows"]) * len(question["measures"])
+
+
+def _percent(share: str) -> str:
+    return f"{exact.show(Fraction(share) * 100)} %"
+
+
+def _date(question: Manifest) -> str:
+    """The date of a question about groups: 1 September 2026."""
+    return words(question).day(datetime.fromisoformat(question["groups"]["as_of"]), "short")
 
 
 def asked_about(question: Manifest) -> str:
     """How many places, and in how many windows."""
     say, listed = words(question), places(question, question["places"]["number"])
+    if len(question["measures"]) > 1:
+        return say("places.measured", places=listed, n=len(question["measures"]))
     if len(question["windows"]) == 1:
         return listed
     return say("places.in-windows", places=listed, windows=say("each.windows", n=len(question["windows"])))
@@ -143,7 +165,9 @@ def scope(manifest: Manifest) -> list[str]:
     question = manifest["question"]
     say = words(question)
     so_far = [say("reading.so-far")] if question["so_far"] else []
-    return [say("reading.scope", known=known_on(manifest)), *so_far, *manifest["counted"]]
+    grouped = question["groups"]
+    sizes = [say("reading.sizes", day=_date(question))] if grouped and grouped["sizes"] else []
+    return [say("reading.scope", known=known_on(manifest)), *so_far, *manifest["counted"], *sizes]
 
 
 def promise(manifest: Manifest) -> list[str]:
@@ -204,11 +228,11 @@ def making(manifest: Manifest) -> list[str]:
 
 
 def _zero(manifest: Manifest) -> str:
-    question, windows = manifest["question"], len(manifest["question"]["windows"])
+    question, repeats = manifest["question"], _repeats(manifest["question"])
     return words(question)(
-        "making.zero" if windows == 1 else "making.zero-answers",
+        "making.zero" if repeats == 1 else "making.zero-answers",
         n=manifest["answers"]["certified_at_zero"],
-        total=question["places"]["number"] * windows,
+        total=question["places"]["number"] * repeats,
     )
 
 

@@ -104,16 +104,17 @@ class NoisyCounts(Method, frozen=True, kw_only=True, tag="counts"):
 
 
 def require_limit(question: Question) -> int:
-    """The most places one person can be counted at: without it no amount of noise is known to be enough."""
+    """The most conditions one person can satisfy: without it no amount of noise is known to be enough."""
+    most = question.max_conditions
     if question.max_places_per_person is None and len(question.windows) > 1:
         raise BadQuestion(
             "One person can be counted in many of the windows, and nothing says in how many.",
             'Ask with `method="selection"`, which needs no such limit, or about one window.',
         )
-    if question.max_places_per_person is None:
+    if most is None:
         raise BadQuestion(
             "Over an interval one person can be at many places, and nothing says at how many.",
             "Ask about an instant; or with `max_alarms=C`, which needs no such limit; or of a dataset that "
             "was made with `max_places_per_person=K` (a person at more places stops the release).",
         )
-    return exact.whole(question.max_places_per_person, "`max_places_per_person=`", least=1)
+    return exact.whole(most, "`max_places_per_person=`", least=1)

@@ -61,9 +61,13 @@ def read_forecast(
 
 def base_of(places: Places) -> tuple[NDArray[np.float64], str]:
     """What the list says of each place, and the name of the column."""
-    for name, column in (("expected", places.expected), ("popularity", places.popularity)):
+    for name, column in (
+        ("expected", places.expected),
+        ("popularity", places.popularity),
+        ("size", places.size),
+    ):
         if column is not None:
-            return column, f"the column {name} of the list"
+            return column.astype(np.float64), f"the column {name} of the list"
     return np.ones(len(places)), "nothing but the list"
 
 

@@ -53,7 +53,7 @@ class SparseCounts(Method, frozen=True, kw_only=True, tag="sparse"):
 
     def mechanism(self, asked: Conditions) -> SAGeo:
         alarms = exact.whole(self.alarms, "`max_alarms=`", least=1)
-        most = asked.question.max_places_per_person
+        most = asked.question.max_conditions
         each = self.epsilon / (alarms if most is None else min(alarms, most))
         return SAGeo(epsilon_each=each, alarms=alarms, max_conditions=most, policy=asked.policy)
 

@@ -1,0 +1,234 @@
+"""A question about groups of people: who is counted, on which date, and of how many.
+
+It is a question like any other: its targets are the groups of a public list, its one window the date, its
+measures the conditions that people are counted by. What is special stands here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+
+from safeside import exact, untrusted
+from safeside.errors import BadQuestion, LimitBroken
+from safeside.groups import Measures, count_people, measures, read_groups
+from safeside.groups.shares import limits, parse_share
+from safeside.groups.table import require_people_format
+from safeside.privacy.guarantee import Unit
+from safeside.privacy.policy import Policy
+from safeside.progress import Progress
+from safeside.records import Part, PlainText
+from safeside.releases.methods.base import Method, Positive, Whole
+from safeside.visits import Counts, Expected, Places, VisitFormat, Window
+from safeside.words import Subject, said
+
+ARGUMENTS: Final = ("as_of", "where", "measures", "domains", "only_counted", "noun", "group_noun")
+"""The arguments of `ask` that are about groups alone."""
+OF_VISITS: Final = ("when", "every", "exclude_unknown_places", "so_far", "profile", "learn_from")
+
+
+class Grouped(Part, frozen=True, kw_only=True):
+    """What a question about groups asks beside its targets and thresholds."""
+
+    as_of: PlainText
+    """The date that the table of people, and the sizes of the groups, are of."""
+    counted: Measures
+    sizes: tuple[Positive, ...] = ()
+    """How many people are publicly known to be in each group, in the order of the list."""
+    share: Fraction | None = None
+    """The share of each group that the threshold is, rounded down to whole people."""
+
+    @property
+    def window(self) -> str:
+        """The date as the one moment that the question is about."""
+        return f"{self.as_of}T00:00:00+00:00"
+
+    def limits(self) -> Whole | None:
+        """The thresholds that follow from the share."""
+        return None if self.share is None else limits(np.array(self.sizes), self.share)
+
+    def policy(self, targets: Sequence[str]) -> Policy:
+        """Of every condition that is counted, exactly as it is counted, that it is not true of you."""
+        whole = Policy.none()
+        for one in self.counted.all:
+            said = f"{one.name} ({one.where})" if one.where.terms else one.name
+            whole |= Policy.not_visited(targets, f"{said} on {self.as_of}")
+        return whole
+
+    def check(self, windows: tuple[str, ...], names: tuple[str, ...], number: int) -> None:
+        """Refuse what could not have been asked."""
+        self.counted.check()
+        if (windows, names) != ((self.window,), self.counted.names) or len(self.sizes) not in (0, number):
+            raise BadQuestion(
+                "The date, the measures or the sizes of the groups are not as they are asked about.",
+                "Use `safeside.ask`.",
+            )
+        if self.share is not None and not (self.sizes and 0 <= self.share < 1):
+            raise _no_sizes()
+
+
+def _no_sizes() -> BadQuestion:
+    return BadQuestion(
+        "A share is asked about, and the list of groups has no sizes.",
+        "Add a column `size` to the list: how many people are publicly known to be in each group on that "
+        "date. Or give `at_most=` as a number of people.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Asked:
+    """What the arguments of a question about groups make of it."""
+
+    listed: Places
+    grouped: Grouped
+    at_most: Whole
+
+    @property
+    def window(self) -> Window:
+        """The date."""
+        return Window.parse(self.grouped.window)
+
+
+def ask_groups(given: Mapping[str, Any], form: VisitFormat, unit: Unit | None) -> Asked:
+    """What is asked about groups, from the arguments of `ask`; nothing here has seen any data."""
+    for name in OF_VISITS:
+        if given[name]:
+            raise BadQuestion(
+                f"`{name}=` is about visits to places, and the question is about groups.",
+                f"Leave `{name}=` out. The date that the table is of goes into `as_of=`.",
+            )
+    if unit not in (None, Unit.PERSON):
+        raise BadQuestion(
+            f"The dataset protects a {unit}, and being counted in a group is not over with the day.",
+            'Pay from a dataset that was made with `unit="person"`.',
+        )
+    require_people_format(form)
+    groups = given["groups"]
+    listed = read_groups(groups.table.rename({"place": "group"}) if isinstance(groups, Places) else groups)
+    at_most, share = _thresholds(listed, given["at_most"])
+    grouped = Grouped(
+        as_of=_date(given["as_of"]),
+        counted=measures(
+            where=given["where"],
+            measures=given["measures"],
+            domains=given["domains"],
+            only_counted=given["only_counted"],
+        ),
+        sizes=() if listed.size is None else tuple(listed.size.tolist()),
+        share=share,
+    )
+    return Asked(listed=listed, grouped=grouped, at_most=at_most)
+
+
+def subject_of(noun: str | None, group_noun: str | None) -> Subject:
+    """Those who are counted and the groups they are in, by their nouns, each as ONE/MANY."""
+    one, many = _nouns("noun", noun, "person counted/people counted")
+    place, places = _nouns("group_noun", group_noun, "group/groups")
+    return Subject(one=one, many=many, verb="belong", place=place, places=places)
+
+
+def _nouns(name: str, given: str | None, usual: str) -> tuple[str, str]:
+    one, sign, many = (part.strip() for part in (given or usual).partition("/"))
+    if not (one and sign and many) or "/" in many or untrusted.CONTROL.search(f"{one}{many}"):
+        raise BadQuestion(
+            f"`{name}=` is not written as ONE/MANY.",
+            'Write `noun="unvaccinated pupil/unvaccinated pupils"` and `group_noun="school/schools"`.',
+        )
+    return one, many
+
+
+def for_measures(known: Whole | None, kind: type[Method], grouped: Grouped) -> Whole | None:
+    """What a method knows of each group beforehand, for every measure."""
+    number = len(grouped.counted.all)
+    if number == 1 or not kind.own_arguments:
+        return known
+    if "max_alarms" in kind.own_arguments:
+        raise BadQuestion(
+            "Groups are asked in turn by one measure only.",
+            'Ask without `max_alarms=`, or with `method="selection"`, or about one measure at a time.',
+        )
+    return None if known is None else np.tile(known, number)
+
+
+def _date(given: str | date | None) -> str:
+    try:
+        if given is None or isinstance(given, datetime):
+            raise ValueError
+        return date.fromisoformat(given).isoformat() if isinstance(given, str) else given.isoformat()
+    except ValueError:
+        raise BadQuestion(
+            "A question about groups needs the date that the table of people is of.",
+            'Give it as `as_of="2026-09-01"`.',
+        ) from None
+
+
+def _thresholds(listed: Places, at_most: int | str | None) -> tuple[Whole, Fraction | None]:
+    if isinstance(at_most, str):
+        share = parse_share(at_most)
+        if listed.size is None:
+            raise _no_sizes()
+        return limits(listed.size, share), share
+    if at_most is not None:
+        return np.full(len(listed), exact.whole(at_most, "`at_most=`"), dtype=np.int64), None
+    if listed.at_most is None:
+        raise BadQuestion(
+            "Nothing says how many people to ask about.",
+            "Give `at_most=` as a number or, where the list has sizes, as a share (5%); or the list a column "
+            "`at_most`.",
+        )
+    return listed.at_most, None
+
+
+def count_grouped(
+    people: Any,
+    listed: Places,
+    grouped: Grouped,
+    form: VisitFormat,
+    *,
+    max_groups_per_person: int | None,
+    expected: Expected | None,
+    allow_nobody: bool,
+    key: bytes,
+    on_files: Callable[[tuple[str, ...]], object],
+    progress: Progress,
+) -> Counts:
+    """Exact counts, measure by measure; where a public size is exceeded the release stops at that limit."""
+    found = count_people(
+        people,
+        listed,
+        grouped.counted,
+        form,
+        max_groups_per_person=len(listed) if max_groups_per_person is None else max_groups_per_person,
+        expected=expected,
+        key=key,
+        on_files=on_files,
+        progress=progress,
+    )
+    if grouped.sizes and (found.values > np.array(grouped.sizes)).any():
+        raise LimitBroken(
+            "More people are counted in a group than its listed size.",
+            "Look for rows that are wrong: people of another date, or several identifiers for one person.",
+        )
+    if not allow_nobody and not found.values.any():
+        raise LimitBroken(
+            "Nobody in this table is counted in any group.",
+            "Check that it is the right file and the right condition. If nobody is, confirm it with "
+            "`allow_nobody=True`; that is not published.",
+        )
+    return Counts(
+        places=listed,
+        windows=(Window.parse(grouped.window),),
+        values=found.values.ravel(),
+        rows=found.rows,
+        people=None,
+        most_places_per_person=found.most_groups_per_person,
+        findings=found.findings,
+        exclusions=found.exclusions,
+        reading=said("counted.row", date=grouped.as_of),
+        fingerprint=found.fingerprint,
+    )
