@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
+from safeside import create_key, create_ledger
 from safeside.cli.main import build
 from safeside.errors import BadQuestion, LimitBroken, SafesideError
 
@@ -33,7 +34,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pupils.csv").write_text(PUPILS)
     (tmp_path / "schools.csv").write_text(SCHOOLS)
-    run("init", "--dataset", "pupils", "--epsilon", "3", "--no-passphrase")
+    (tmp_path / "safeside.toml").write_text(
+        'ledger = "ledger.db"\ndataset = "pupils"\nkey = "safeside.key"\n'
+    )
+    create_key(tmp_path / "safeside.key")
+    with create_ledger("ledger.db") as ledger:
+        ledger.create_dataset("pupils", "person", epsilon=3)
     return tmp_path
 
 

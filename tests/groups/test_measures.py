@@ -112,7 +112,7 @@ def test_texts_of_the_command_line_say_the_same() -> None:
 
 def test_the_rule_in_words() -> None:
     assert measures().rule().endswith("where the table of those counted names both.")
-    assert measures(where="mmr=0", domains=DOSES).rule().endswith("where their row has mmr=0.")
+    assert measures(where="mmr=0", domains=DOSES).rule().endswith("where their row says mmr=0.")
     two = measures(measures=["none: mmr=0", "one: mmr=1"], domains=DOSES)
-    assert two.rule().endswith("where their row has none: mmr=0; one: mmr=1.")
+    assert two.rule().endswith("where their row says so: none: mmr=0; one: mmr=1.")
     assert str(Term(column="a", sign="in", values=("x", "y"))) == "a in x, y"

@@ -275,8 +275,8 @@ REFUSED: dict[str, tuple[dict[str, Any], type[Exception], str, str]] = {
     "a noun": (
         {"noun": "pupils"},
         BadQuestion,
-        "What those counted are called is not written as ONE/MANY.",
-        'Write `noun="unvaccinated pupil/unvaccinated pupils"`.',
+        "`noun=` is not written as ONE/MANY.",
+        'Write `noun="unvaccinated pupil/unvaccinated pupils"` and `group_noun="school/schools"`.',
     ),
     "in turn by several measures": (
         {"where": None, "measures": {"none": "mmr=0", "one": "mmr=1"}, "max_alarms": 2},

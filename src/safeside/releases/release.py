@@ -153,7 +153,11 @@ class Release:
         """What was said, in a few lines."""
         question = self.manifest["question"]
         when = wording.when(question)
-        head = wording.words(question)("simulation.summary", when=when) if self.simulated else f"{when}."
+        head = (
+            wording.words(question)("simulation.summary", when=when)
+            if self.simulated
+            else f"{when[:1].upper()}{when[1:]}."
+        )
         return "\n".join([head, *statement.summary(self.manifest)])
 
     def charged(self) -> Published:

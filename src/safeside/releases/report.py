@@ -28,7 +28,7 @@ _STYLES: Final = {
 
 def render(manifest: Manifest, answers: Answers, chances: Mapping[int, float]) -> bytes:
     """The page; `chances[f]` is the chance of "at most" at a true count of f, known before any data was."""
-    question, one = manifest["question"], len(manifest["question"]["windows"]) == 1
+    question, one = manifest["question"], wording.repeats(manifest["question"]) == 1
     say = wording.words(question)
     return pages.page(
         "report.html",
@@ -96,7 +96,7 @@ def _figures(manifest: Manifest, answers: Answers, chances: Mapping[int, float])
 
 def _histogram(manifest: Manifest, answers: Answers) -> tuple[Markup, str]:
     question = manifest["question"]
-    say, one = wording.words(question), len(question["windows"]) == 1
+    say, one = wording.words(question), wording.repeats(question) == 1
     bounds = answers.upper[answers.bounded]
     last = min(_BARS, int(bounds.max()) + 1) if bounds.size else 1
     bars = np.bincount(np.minimum(bounds, last), minlength=last + 1).tolist()
@@ -116,7 +116,8 @@ def _answer_rows(manifest: Manifest) -> list[tuple[str, str]]:
     rows = [(words, say.number(number)) for _, words, number in statement.parts(manifest)]
     rows.append((say("report.row.zero"), say.number(manifest["answers"]["certified_at_zero"])))
     rows.append((say("report.row.places"), say.number(question["places"]["number"])))
-    return [*rows, *([(say("report.row.windows"), say.number(windows))] if windows > 1 else [])]
+    parts = {"windows": windows, "measures": len(question["measures"])}
+    return [*rows, *((say(f"report.row.{name}"), say.number(n)) for name, n in parts.items() if n > 1)]
 
 
 def _parameter_rows(manifest: Manifest) -> list[tuple[str, str]]:

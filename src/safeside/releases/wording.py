@@ -77,18 +77,18 @@ def places(question: Manifest, number: int) -> str:
 
 def answers(question: Manifest, number: int) -> str:
     """How many of the places an answer was given for; of the answers, where there are many windows."""
-    say, one = words(question), _repeats(question) == 1
+    say, one = words(question), repeats(question) == 1
     return say("places.number" if one else "places.answers", n=number)
 
 
 def answers_of(question: Manifest, number: int) -> str:
     """The same, and of how many."""
-    say, repeats = words(question), _repeats(question)
-    total = question["places"]["number"] * repeats
-    return say("places.of" if repeats == 1 else "places.answers-of", n=number, total=total)
+    say, each = words(question), repeats(question)
+    total = question["places"]["number"] * each
+    return say("places.of" if each == 1 else "places.answers-of", n=number, total=total)
 
 
-def _repeats(question: Manifest) -> int:
+def repeats(question: Manifest) -> int:
     """How many answers each place has."""
     return len(question["windows"]) * len(question["measures"])
 
@@ -228,11 +228,11 @@ def making(manifest: Manifest) -> list[str]:
 
 
 def _zero(manifest: Manifest) -> str:
-    question, repeats = manifest["question"], _repeats(manifest["question"])
+    question, each = manifest["question"], repeats(manifest["question"])
     return words(question)(
-        "making.zero" if repeats == 1 else "making.zero-answers",
+        "making.zero" if each == 1 else "making.zero-answers",
         n=manifest["answers"]["certified_at_zero"],
-        total=question["places"]["number"] * repeats,
+        total=question["places"]["number"] * each,
     )
 
 
