@@ -275,8 +275,8 @@ REFUSED: dict[str, tuple[dict[str, Any], type[Exception], str, str]] = {
     "a noun": (
         {"noun": "pupils"},
         BadQuestion,
-        "`noun=` is not written as ONE/MANY.",
-        'Write `noun="unvaccinated pupil/unvaccinated pupils"` and `group_noun="school/schools"`.',
+        "The noun for those who are counted is not one of them and many, with a stroke between.",
+        'Give `noun="guest/guests"`',
     ),
     "in turn by several measures": (
         {"where": None, "measures": {"none": "mmr=0", "one": "mmr=1"}, "max_alarms": 2},
@@ -304,7 +304,7 @@ def test_what_cannot_be_asked_of_groups(name: str) -> None:
 
 
 def test_what_is_about_groups_is_refused_of_places() -> None:
-    for given in ({"where": "mmr=0"}, {"as_of": "2026-09-01"}, {"noun": "a/b"}, {"only_counted": True}):
+    for given in ({"where": "mmr=0"}, {"as_of": "2026-09-01"}, {"group_noun": "a/b"}, {"only_counted": True}):
         with pytest.raises(BadQuestion, match="is about groups of people, and the question is about visits"):
             ask(places=["bar"], when="2024-03-03T18:00Z", at_most=2, epsilon=1, **given)
     with pytest.raises(BadQuestion, match="Nothing says which time is asked about") as caught:

@@ -30,11 +30,9 @@ Domain = Annotated[
 OnlyCounted = Annotated[
     bool, _option("--only-counted", help="The table lists nobody but those who are counted.")
 ]
-Noun = Annotated[
-    str | None,
-    _option(metavar="ONE/MANY", help="Those counted: 'unvaccinated pupil/unvaccinated pupils'."),
+GroupNoun = Annotated[
+    str | None, _option(metavar="ONE/MANY", help="What the groups are called: school/schools.")
 ]
-GroupNoun = Annotated[str | None, _option(metavar="ONE/MANY", help="The groups: school/schools.")]
 
 
 def conditions(
@@ -48,6 +46,6 @@ def conditions(
     return {"where": where, "measures": measure, "domains": domain, "only_counted": only_counted}
 
 
-def asked(*, as_of: AsOf = None, noun: Noun = None, group_noun: GroupNoun = None) -> dict[str, Any]:
+def asked(*, as_of: AsOf = None, group_noun: GroupNoun = None) -> dict[str, Any]:
     """The other arguments of `safeside.ask` about groups."""
     return dict(locals())

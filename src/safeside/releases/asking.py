@@ -71,7 +71,6 @@ def ask(
     measures: Mapping[str, str | Where] | Sequence[str] | None = None,
     domains: Domains = None,
     only_counted: bool = False,
-    noun: str | None = None,
     group_noun: str | None = None,
     epsilon: Number,
     at_most: int | str | None = None,
@@ -160,7 +159,6 @@ def ask(
         reading=declared(form, exclude_unknown_places=exclude_unknown_places),
         timezone=form.timezone if grouped is None else None,
         so_far=so_far,
-        subject=Subject.named(noun),
         language=language,
     )
     question.check()
@@ -222,7 +220,7 @@ def _about(given: Mapping[str, Any], form: VisitFormat, dataset: Dataset | None)
     require_free_ground(listed, form)
     windows = cut_windows(given["when"], given["every"], form.timezone)
     limits = _thresholds(listed, given["at_most"])
-    return _About(listed=listed, windows=windows, at_most=limits, subject=Subject())
+    return _About(listed=listed, windows=windows, at_most=limits, subject=Subject.named(given["noun"]))
 
 
 def _format(given: VisitFormat | None, *separate: Any) -> VisitFormat:

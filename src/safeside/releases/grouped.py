@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from safeside import exact, untrusted
+from safeside import exact
 from safeside.errors import BadQuestion, LimitBroken
 from safeside.groups import Measures, count_people, measures, read_groups
 from safeside.groups.shares import limits, parse_share
@@ -27,7 +27,7 @@ from safeside.releases.methods.base import Method, Positive, Whole
 from safeside.visits import Counts, Expected, Places, VisitFormat, Window
 from safeside.words import Subject, said
 
-ARGUMENTS: Final = ("as_of", "where", "measures", "domains", "only_counted", "noun", "group_noun")
+ARGUMENTS: Final = ("as_of", "where", "measures", "domains", "only_counted", "group_noun")
 """The arguments of `ask` that are about groups alone."""
 OF_VISITS: Final = ("when", "every", "exclude_unknown_places", "so_far", "profile", "learn_from")
 
@@ -126,20 +126,10 @@ def ask_groups(given: Mapping[str, Any], form: VisitFormat, unit: Unit | None) -
 
 
 def subject_of(noun: str | None, group_noun: str | None) -> Subject:
-    """Those who are counted and the groups they are in, by their nouns, each as ONE/MANY."""
-    one, many = _nouns("noun", noun, "person counted/people counted")
-    place, places = _nouns("group_noun", group_noun, "group/groups")
-    return Subject(one=one, many=many, verb="belong", place=place, places=places)
-
-
-def _nouns(name: str, given: str | None, usual: str) -> tuple[str, str]:
-    one, sign, many = (part.strip() for part in (given or usual).partition("/"))
-    if not (one and sign and many) or "/" in many or untrusted.CONTROL.search(f"{one}{many}"):
-        raise BadQuestion(
-            f"`{name}=` is not written as ONE/MANY.",
-            'Write `noun="unvaccinated pupil/unvaccinated pupils"` and `group_noun="school/schools"`.',
-        )
-    return one, many
+    """Those who are counted and the groups they are in, by their nouns, each one and many."""
+    groups = Subject.named(group_noun or "group/groups")
+    people = noun or "person counted/people counted"
+    return Subject.named(people, verb="belong", place=groups.one, places=groups.many)
 
 
 def for_measures(known: Whole | None, kind: type[Method], grouped: Grouped) -> Whole | None:
