@@ -305,8 +305,11 @@ def test_what_cannot_be_asked_of_groups(name: str) -> None:
 
 def test_what_is_about_groups_is_refused_of_places() -> None:
     for given in ({"where": "mmr=0"}, {"as_of": "2026-09-01"}, {"group_noun": "a/b"}, {"only_counted": True}):
-        with pytest.raises(BadQuestion, match="is about groups of people, and the question is about visits"):
+        with pytest.raises(
+            BadQuestion, match="is about groups of people, and the question is about visits"
+        ) as caught:
             ask(places=["bar"], when="2024-03-03T18:00Z", at_most=2, epsilon=1, **given)
+        assert caught.value.do == f"Leave `{next(iter(given))}=` out, or give `groups=` instead of `places=`."
     with pytest.raises(BadQuestion, match="Nothing says which time is asked about") as caught:
         ask(places=["bar"], at_most=2, epsilon=1)
     assert "Give `when=` as an instant" in caught.value.do

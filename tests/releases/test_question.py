@@ -139,7 +139,7 @@ def test_windows_follow_one_another() -> None:
     says(caught, "does not begin where the one before it ends", "`every=`")
     with pytest.raises(SafesideError) as caught:
         msgspec.structs.replace(question, measures=("visited", "stayed")).check()
-    says(caught, "several measures cannot be answered yet", "one question for each")
+    says(caught, "Visits have one measure", "safeside.ask")
     assert len(msgspec.structs.replace(question, windows=(INSTANT, DAY)).conditions(["a", "b"])) == 4
     with pytest.raises(SafesideError) as caught:
         msgspec.structs.replace(question, windows=("2021-06-03T18:00+09:00",)).check()
