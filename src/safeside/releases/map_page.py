@@ -84,8 +84,8 @@ def _data(
     return {
         **said(manifest, answers),
         "words": wording.words(manifest["question"]).table("answer", "script"),
-        "names": _names(places),
-        "regions": _regions(places),
+        "names": names(places),
+        "regions": regions(places),
         "latitude": _whole_degrees(places.latitude) if mapped else None,
         "longitude": _whole_degrees(places.longitude) if mapped else None,
         "basemap": None
@@ -94,19 +94,21 @@ def _data(
     }
 
 
-def _names(places: Places) -> list[str] | None:
+def names(places: Places) -> list[str] | None:
+    """What people call each place; None where nobody says."""
     if places.name is None:
         return None
     return [str(name) if name is not None else "" for name in places.name]
 
 
-def _regions(places: Places) -> dict[str, Any] | None:
+def regions(places: Places) -> dict[str, Any] | None:
+    """Each district once, and for each place its number among them; None where nobody says."""
     if places.region is None:
         return None
-    names = [str(name) if name is not None else "" for name in places.region]
-    listed = sorted(set(names))
+    each = [str(name) if name is not None else "" for name in places.region]
+    listed = sorted(set(each))
     number = {name: at for at, name in enumerate(listed)}
-    return {"names": listed, "index": [number[name] for name in names]}
+    return {"names": listed, "index": [number[name] for name in each]}
 
 
 def _whole_degrees(values: NDArray[np.float64] | None) -> list[int]:

@@ -66,7 +66,7 @@ def thresholds(question: Manifest) -> str:
 def when(question: Manifest) -> str:
     """The time asked about, on its own clock: one window, or a series of them; of groups the date."""
     if question["groups"]:
-        return words(question)("when.as-of", day=_date(question))
+        return words(question)("when.as-of", day=date(question))
     return times.when(question["windows"], question["timezone"], words(question), so_far=question["so_far"])
 
 
@@ -97,7 +97,7 @@ def _percent(share: str) -> str:
     return f"{exact.show(Fraction(share) * 100)} %"
 
 
-def _date(question: Manifest) -> str:
+def date(question: Manifest) -> str:
     """The date of a question about groups: 1 September 2026."""
     return words(question).day(datetime.fromisoformat(question["groups"]["as_of"]), "short")
 
@@ -166,7 +166,7 @@ def scope(manifest: Manifest) -> list[str]:
     say = words(question)
     so_far = [say("reading.so-far")] if question["so_far"] else []
     grouped = question["groups"]
-    sizes = [say("reading.sizes", day=_date(question))] if grouped and grouped["sizes"] else []
+    sizes = [say("reading.sizes", day=date(question))] if grouped and grouped["sizes"] else []
     return [say("reading.scope", known=known_on(manifest)), *so_far, *manifest["counted"], *sizes]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from safeside import records
-from safeside.releases import map_page, report, statement
+from safeside.releases import map_page, report, statement, table_page
 from safeside.releases.answers import Answers
 from safeside.releases.files import answers as data
 from safeside.releases.files import copies
@@ -52,6 +52,13 @@ class Listed:
     """In words for readers, which another version says in other words."""
 
 
+def _map(of: Content) -> bytes:
+    """The map; a table where groups have no coordinates."""
+    if table_page.fits(of.manifest, of.places):
+        return table_page.render(of.manifest, of.answers, of.places)
+    return map_page.render(of.manifest, of.answers, of.places, of.basemap)
+
+
 LIST: Final = (
     Listed(name=data.CSV, write=lambda of: data.as_csv(of.answers)),
     Listed(name=data.PARQUET, write=lambda of: data.as_parquet(of.answers), agrees=copies.parquet),
@@ -62,7 +69,7 @@ LIST: Final = (
     ),
     Listed(
         name=MAP,
-        write=lambda of: map_page.render(of.manifest, of.answers, of.places, of.basemap),
+        write=_map,
         agrees=copies.map_data,
         page=True,
     ),
