@@ -41,7 +41,7 @@ def render(manifest: Manifest, answers: Answers, places: Places) -> bytes:
         no_slider=wording.no_slider(manifest),
         several=len(question["measures"]) > 1,
         reading=[*wording.error_side(manifest), *wording.scope(manifest)],
-        promise=wording.promise(manifest),
+        promise=wording.short_promise(manifest),
         making=wording.making(manifest),
         footer=wording.footer(manifest),
     )

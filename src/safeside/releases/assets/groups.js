@@ -12,7 +12,7 @@ const shareOf = (i) => (UPPER[i] === NONE ? 1000 : tenthsUp(capped(i), SIZES[i])
 // The least number, or share, at which it is certain.
 const needed = (i) => (UPPER[i] === NONE ? Infinity : BY_SHARE ? tenthsUp(UPPER[i], SIZES[i]) : UPPER[i]);
 const isCertain = (i) => (level === null ? state[i] === AT_MOST : needed(i) <= level);
-const said = (i) => (isCertain(i) ? "yes" : state[i] === NOT_ASKED ? "not_asked" : "no");
+const said = (i) => (isCertain(i) ? "yes" : state[i] === NOT_ASKED ? "unasked" : "no");
 
 const columns = [
   { key: "name", title: "group", less: (a, b) => collator.compare(nameOf(a), nameOf(b)) },
