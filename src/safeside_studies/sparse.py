@@ -14,21 +14,25 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from safeside import exact
+from safeside.decisions.compare import certified_by_counts
+from safeside.decisions.forecast import scores
 from safeside.exact import Number
-from safeside.mechanisms import AGeo, Answer, PaperSALap, SAGeo
+from safeside.mechanisms import AGeo, Answer, PaperSALap, SAGeo, Selection, plan_selection
 from safeside.mechanisms.sparse import SparseQueries
 from safeside.noise.entropy import Entropy
-from safeside_studies.figure_style import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, Line
+from safeside_studies.figure_style import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, Line
 from safeside_studies.movements import DAY, Movements
 from safeside_studies.orders import Probabilities, fixed_order, random_order, with_replacement
 
 Whole = NDArray[np.int64]
-PAPER_RANDOM, CODE, OURS_RANDOM, POPULAR, BLOCKS, DENSE, BOUNDED = (
+PAPER_RANDOM, CODE, OURS_RANDOM, POPULAR, BLOCKS, SELECTION, DENSE, BOUNDED = (
     "paper",
     "code",
     "random",
     "popular",
     "blocks",
+    "selection",
     "dense",
     "bounded",
 )
@@ -39,6 +43,7 @@ LINES: Final[Mapping[str, Line]] = {
     OURS_RANDOM: Line(label="SAGeo, random order", colour=BLUE, dash="-"),
     POPULAR: Line(label="SAGeo, by public popularity", colour=GREEN, dash="-"),
     BLOCKS: Line(label="SAGeo, by popularity, in blocks", colour=PURPLE, dash="--"),
+    SELECTION: Line(label="Selection, by public popularity", colour=GREY, dash="-"),
     BOUNDED: Line(label="AGeo, at most 10 places each declared", colour=BLACK, dash=":"),
 }
 MOST_PLACES: Final = 10
@@ -59,6 +64,8 @@ class Day:
     block: Whole
     """The block of each place; blocks follow popularity, the least popular first."""
     block_counts: Whole
+    scores: Whole
+    """The public popularity in whole numbers, of which only ratios matter."""
     most_places: int
     """How many of the places one person visited at most: for the curator's eyes."""
 
@@ -88,6 +95,7 @@ def one_day(data: Movements, number: int) -> Day:
         by_popularity=order,
         block=block,
         block_counts=data.in_groups(begin, end, block),
+        scores=scores(data.popularity),
         most_places=int(np.bincount(pairs // data.places).max()) if len(pairs) else 0,
     )
 
@@ -110,6 +118,9 @@ def right_answers(
         sensitivity = len(day.counts) if way == DENSE else MOST_PLACES
         z = AGeo(epsilon=epsilon, sensitivity=sensitivity).release(day.counts, entropy=entropy).values
         return int(np.count_nonzero(z <= at_most - (way == DENSE)))
+    if way == SELECTION:
+        chosen = _selection(day, at_most, epsilon).release(day.counts, at_most, entropy=entropy)
+        return int(np.count_nonzero(chosen.certified))
     mechanism = _mechanism(way, epsilon)
     if way == CODE:
         return _places_asked(mechanism, day.counts, at_most, entropy, dice)
@@ -142,6 +153,9 @@ def theory(way: str, day: Day, at_most: int, epsilon: Number) -> Theory:
         chance = np.array([float(mechanism.beta(limit, count).mid()) for count in range(limit + 1)])
         right = chance[day.counts[day.counts <= limit]]
         return Theory(mean=float(right.sum()), deviation=float(np.sqrt((right * (1 - right)).sum())))
+    if way == SELECTION:
+        mean, deviation = _selection(day, at_most, epsilon).moments(day.counts, at_most)
+        return Theory(mean=mean, deviation=deviation)
     counts = day.block_counts if way == BLOCKS else day.counts
     alarm = _alarm(_mechanism(way, epsilon), at_most, counts)
     if way == POPULAR:
@@ -163,6 +177,15 @@ def theory(way: str, day: Day, at_most: int, epsilon: Number) -> Theory:
         survival=survival,
         size=size,
     )
+
+
+def limit(day: Day, at_most: int, epsilon: Number) -> float:
+    """What no mechanism that is never wrong can exceed on average."""
+    return certified_by_counts(day.counts, np.full_like(day.counts, at_most), exact.fraction(epsilon))
+
+
+def _selection(day: Day, at_most: int, epsilon: Number) -> Selection:
+    return Selection(epsilon=epsilon, plan=plan_selection(day.scores, at_most, epsilon))
 
 
 def _mechanism(way: str, epsilon: Number) -> SparseQueries:
