@@ -19,7 +19,7 @@ echo "1. A synthetic city: private visits, a public list of places."
 step generate .
 echo
 echo "2. What can be said of a day, hour by hour? No data is read for this."
-step plan --places places.csv --when 2013-12-22 --timezone Asia/Tokyo --every 1h --at-most 5 --epsilon 1
+step plan --places places.csv --when 2013-12-22 --timezone Asia/Tokyo --every 1h --profile hours.csv --at-most 5 --epsilon 1
 echo
 echo "3. Once for every dataset: settings, a signing key, a budget that cannot be reset."
 step init --timezone Asia/Tokyo --dataset city --yes
@@ -30,7 +30,7 @@ echo "4. Look at the data before anything is spent."
 step check visits.parquet --places places.csv --when 2013-12-22
 echo
 echo "5. Publish the day, every place in every hour: the promise and the price first, then the answers."
-step publish visits.parquet --places places.csv --when 2013-12-22 --every 1h --at-most 5 --epsilon 1 --out release --yes
+step publish visits.parquet --places places.csv --when 2013-12-22 --every 1h --profile hours.csv --at-most 5 --epsilon 1 --out release --yes
 echo
 echo "6. Anyone with the public key can check it; the ledger says what it cost."
 step verify release --key safeside.key.pub

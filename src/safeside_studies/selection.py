@@ -18,6 +18,7 @@ from safeside.errors import BadCounts
 from safeside.mechanisms import Selection, plan_selection
 from safeside.noise.entropy import simulated_entropy
 from safeside_studies import sparse
+from safeside_studies.city.files import HOURS
 from safeside_studies.figure_style import BLACK, BLUE, GREEN, PURPLE, SKY, VERMILION, Picture, page, save
 from safeside_studies.movements import DAY, Movements
 from safeside_studies.results import Finding, Outcome, Sheet
@@ -33,8 +34,6 @@ SPREADS: Final = (0.0, 0.6, 1.0)
 """How far popularity is off: the deviation of its logarithm."""
 _HOURS: Final = 24
 _HOUR: Final = 60
-PROFILE: Final = (0,) * 8 + (3, 5, 7, 7, 10, 10, 10, 8, 7, 10, 8, 5, 4, 2, 1) + (0,)
-"""How busy an hour of the day is, in tenths: a rough guess at when places are open, not a count."""
 _SCALE: Final = 1_000_000
 """Popularity is turned into whole numbers by this factor; only ratios matter."""
 PLACES, PLACE_HOURS = "places", "place-hours"
@@ -117,7 +116,7 @@ def scores_of(data: Movements, what: str, spread: float, dice: np.random.Generat
     popularity = data.popularity * np.exp(spread * dice.standard_normal(data.places))
     known: Floats = popularity * _SCALE
     if what == PLACE_HOURS:
-        known = (known[:, None] * np.array(PROFILE)[None, :]).ravel()
+        known = (known[:, None] * np.array(HOURS)[None, :]).ravel()
     return np.rint(known).astype(np.int64)
 
 

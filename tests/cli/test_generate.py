@@ -28,6 +28,7 @@ def test_writes_both_files_and_says_so(tmp_path: Path) -> None:
     assert "places with fewer than 3 visitors" in output
     assert sorted(path.name for path in (tmp_path / "town").iterdir()) == [
         "covers.toml",
+        "hours.csv",
         "places.csv",
         "visits.parquet",
     ]

@@ -72,6 +72,7 @@ def register(app: typer.Typer) -> None:
             )
         out.print(f"{files.visits}: {files.rows:,} visits of {people:,} people over {days} days")
         out.print(f"{files.places}: {places:,} places, public")
+        out.print(f"{files.hours}: how busy each hour usually is, a public guess")
         if describe:
             out.print(_table(city.describe(directory)))
 

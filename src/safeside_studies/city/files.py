@@ -1,10 +1,10 @@
-"""The city as files: `visits.parquet`, made a block of people at a time; what it covers; `places.csv`."""
+"""The city as files: `visits.parquet`, made a block of people at a time; what it covers; what is public."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -21,6 +21,8 @@ from safeside_studies.city.geography import REGIONS
 from safeside_studies.city.people import BLOCK, DAY, FIRST_DAY, ZONE, City, Stays
 from safeside_studies.city.venues import KINDS, Venues, found
 
+HOURS: Final = (0,) * 8 + (3, 5, 7, 7, 10, 10, 10, 8, 7, 10, 8, 5, 4, 2, 1) + (0,)
+"""How busy an hour of the day is, in tenths: a rough guess at when places are open, not a count."""
 _MINUTE: Final = 60_000_000
 _TIME: Final = pl.Datetime("us", "Asia/Tokyo")
 _AT_HOME_FROM: Final = 30
@@ -33,6 +35,8 @@ class CityFiles:
 
     visits: Path
     places: Path
+    hours: Path
+    """How busy each hour usually is: a public guess, for forecasts."""
     city: City
     rows: int
 
@@ -64,17 +68,25 @@ def generate(
         raise BadQuestion(
             "A city has at most two thousand million people and a million places.", "Ask for fewer."
         )
-    files = CityFiles(visits=directory / "visits.parquet", places=directory / "places.csv", city=city, rows=0)
-    with _all_or_none(files, overwrite) as (visits_path, places_path, covers_path):
+    files = CityFiles(
+        visits=directory / "visits.parquet",
+        places=directory / "places.csv",
+        hours=directory / "hours.csv",
+        city=city,
+        rows=0,
+    )
+    with _all_or_none(files, overwrite) as (visits_path, places_path, hours_path, covers_path):
+        hours = [f"{hour},{weight / 10}" for hour, weight in enumerate(HOURS)]
+        hours_path.write_text("\n".join(["hour,weight", *hours]) + "\n", encoding="utf-8")
         covers_path.write_text(f'covers = "{FIRST_DAY}T00:00+09:00/P{city.days}D"\n', encoding="utf-8")
         _places(city.venues, integer_ids).write_csv(places_path)
         rows = _write_visits(city, visits_path, homes=homes, integer_ids=integer_ids, progress=progress)
-    return CityFiles(visits=files.visits, places=files.places, city=city, rows=rows)
+    return replace(files, rows=rows)
 
 
 @contextmanager
 def _all_or_none(files: CityFiles, overwrite: bool) -> Iterator[tuple[Path, ...]]:
-    finals = (files.visits, files.places, files.visits.with_name(COVERS))
+    finals = (files.visits, files.places, files.hours, files.visits.with_name(COVERS))
     for path in finals:
         if path.exists() and not overwrite:
             raise CannotWrite(
