@@ -95,3 +95,13 @@ def test_what_may_have_become_known_is_summed_up_by_list_of_places(ledger: Ledge
     assert len(ledger.show("city").leaks) == 3
     assert ledger.refuse("city", "b", {"targets": ["zoo"]}, "BadFile", unused=gone)
     assert len(ledger.show("city").leaks) == 2
+
+
+def test_the_promise_is_said_in_the_words_of_the_last_question(ledger: Ledger) -> None:
+    subject = {"one": "pupil", "many": "pupils", "verb": "belong", "place": "school", "places": "schools"}
+    ledger.reserve("city", "a", {**QUESTION, "question": {"subject": subject}}, cost("0.4"))
+    shown = ledger.show("city")
+    assert "about the schools and times named here" in shown.promise
+    assert "had you been one of those counted in none of them" in shown.promise
+    ledger.reserve("city", "b", {**QUESTION, "question": {"subject": 5, "language": "?"}}, cost("0.4"))
+    assert ledger.show("city").promise == promise(3, "1e-4")

@@ -93,7 +93,7 @@ def print_status(one: Status, *, places: bool) -> None:
         out.print(sentence)
     if one.leaks:
         out.print()
-        out.print("That a person was not at one of these places then may have become known:")
+        out.print(one.words("ledger.leaks"))
         out.print(_leaks(one))
     if places:
         for leak in one.leaks:

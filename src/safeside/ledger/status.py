@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-from safeside.ledger.account import TARGETS as TARGETS
-from safeside.ledger.account import WINDOW as WINDOW
+from safeside import records
 from safeside.ledger.account import (
+    QUESTION,
     Dataset,
     Group,
     Releases,
@@ -20,6 +20,8 @@ from safeside.ledger.account import (
     targets_key,
     window_of,
 )
+from safeside.ledger.account import TARGETS as TARGETS
+from safeside.ledger.account import WINDOW as WINDOW
 from safeside.ledger.chain import Chain
 from safeside.ledger.events import DOCUMENT, digest
 from safeside.ledger.periods import check_periods, word
@@ -27,7 +29,7 @@ from safeside.ledger.store import Rows, Unreadable
 from safeside.privacy.account import NONE, WORDS, ZERO, Budget, Kind, Standing, promise_sentences
 from safeside.privacy.guarantee import Neighbours, Unit
 from safeside.privacy.policy import Policy
-from safeside.words import Words
+from safeside.words import LANGUAGES, Subject, Words
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -92,6 +94,8 @@ class Status:
     """By list of places; `Ledger.leaks` has every single time."""
     sentences: tuple[str, ...]
     promise: str
+    """To the people in the data, in the words of the last question."""
+    words: Words
     forgotten: int
     """Events the witness knows and this ledger does not: nothing can be published while there are any."""
 
@@ -112,6 +116,7 @@ def status(chain: Chain, dataset: str) -> Status:
         tallies = [state.tallies[name] for name in group.members]
         recent = state.tallies[dataset].recent
         last = state.reservation(recent[-1]) if recent else None
+        words = WORDS if last is None else _words(lengthen(rows, last.question.get(QUESTION)))
         return Status(
             dataset=known,
             shares_with=tuple(one for one in group.members if one != dataset),
@@ -130,7 +135,8 @@ def status(chain: Chain, dataset: str) -> Status:
             else _more(last, group.cap),
             leaks=_summary(rows, tallies),
             sentences=_sentences(group, tallies),
-            promise=" ".join(promise_of(group.standing, group.unit)),
+            promise=" ".join(promise_of(group.standing, group.unit, words)),
+            words=words,
             forgotten=len(chain.lost()),
         )
 
@@ -174,6 +180,17 @@ def lengthen(rows: Rows, value: Any) -> Any:
             raise Unreadable
         return None if body is None else msgspec.json.decode(body)
     return value
+
+
+def _words(asked: object) -> Words:
+    """The nouns and the language of a question, as far as it is one that this version reads."""
+    said = asked if isinstance(asked, dict) else {}
+    try:
+        subject = records.convert(Subject, said.get("subject", {}))
+    except ValueError:
+        subject = Subject()
+    language = said.get("language", WORDS.language)
+    return Words(subject=subject, language=language if language in LANGUAGES else WORDS.language)
 
 
 def _periods(group: Group) -> tuple[Period, ...]:
