@@ -25,7 +25,7 @@ from safeside.privacy.account import promise
 from safeside.releases import map_page
 from safeside.releases.simulate import simulate
 from safeside.visits import read_places
-from safeside_studies.city.geography import _LINES, _RING, _stations, degrees
+from safeside_studies.city.geography import LINES, RING, degrees, stations
 
 WHEN = "2013-12-22T18:00"
 ZONE = "Asia/Tokyo"
@@ -43,9 +43,9 @@ def backdrop() -> dict[str, Any]:
     """The bay, the ring line and the radial lines of the synthetic city."""
     shore = [point(1000 + step, -2500 - 14_000_000 / step) for step in range(600, FAR, 400)]
     bay = [*shore, point(FAR + 1000, -FAR), point(1600, -FAR), shore[0]]
-    centre, *stations = [point(*station) for station in _stations()]
-    ring, outer = stations[:_RING], stations[_RING:]
-    each = len(outer) // len(_LINES)
+    centre, *others = [point(*station) for station in stations()]
+    ring, outer = others[:RING], others[RING:]
+    each = len(outer) // len(LINES)
     lines = [[*ring, ring[0]]]
     lines += [[centre, *outer[start : start + each]] for start in range(0, len(outer), each)]
     return {

@@ -109,7 +109,7 @@ def test_a_plan_for_a_list_compares_the_ways_of_answering(venues: Path, tmp_path
 
 def test_what_plans_for_a_list_needs_one(venues: Path) -> None:
     for more, says in (
-        (["--when", "2024-03-03"], "none was given"),
+        (["--when", "2024-03-03"], "What to do: Give `places=` as well, or leave them out"),
         (["--places", str(venues)], "Nothing says which time"),
     ):
         with pytest.raises(SafesideError, match=says):

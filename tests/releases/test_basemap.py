@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from safeside.releases import basemap_shapes
 from safeside.releases.basemap_shapes import DEGREES, shrink
 
 LATITUDE, LONGITUDE = np.array([35.0, 35.2]), np.array([139.0, 139.2])
@@ -17,8 +16,8 @@ def feature(kind: str, points: Any, /, **tags: str) -> dict[str, Any]:
     return {"geometry": {"type": kind, "coordinates": points}, "properties": tags}
 
 
-def shrunk(*features: dict[str, Any]) -> dict[str, Any]:
-    return shrink({"features": list(features)}, LATITUDE, LONGITUDE)
+def shrunk(*features: dict[str, Any], **more: int) -> dict[str, Any]:
+    return shrink({"features": list(features)}, LATITUDE, LONGITUDE, **more)
 
 
 def unpacked(steps: list[int]) -> list[list[int]]:
@@ -126,13 +125,13 @@ def test_names_stand_once_at_their_largest_shape() -> None:
     assert told["North"][0] == "town"
 
 
-def test_a_large_backdrop_is_made_coarser_and_loses_paths_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(basemap_shapes, "_MOST_POINTS", 60)
+def test_a_large_backdrop_is_made_coarser_and_loses_paths_first() -> None:
     zigzag = [[139 + 0.001 * n, 35.1 + 0.01 * (n % 2)] for n in range(200)]
     made = shrunk(
         feature("LineString", zigzag, highway="footway"),
         feature("LineString", [[139, 35], [139.2, 35.2]], highway="residential"),
         feature("LineString", [[139, 35.2], [139.2, 35]], highway="motorway"),
+        most_points=60,
     )
     assert set(made["lines"]) == {"minor", "motorway"}
 

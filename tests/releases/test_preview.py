@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.releases.making import asked
 
-from safeside.releases.preview import _expect, at_least
+from safeside.releases.preview import at_least, to_expect
 
 
 @given(st.floats(0, 1))
@@ -21,6 +21,6 @@ def test_percentages_are_never_larger_than_what_they_stand_for(share: float) -> 
 
 @pytest.mark.parametrize("epsilon", ["1", "10", "50"])
 def test_no_preview_calls_certain_what_is_not(epsilon: str) -> None:
-    said = " ".join(_expect(asked(6, {"epsilon": epsilon, "at_most": 9})))
+    said = " ".join(to_expect(asked(6, {"epsilon": epsilon, "at_most": 9})))
     assert "100.0" not in said
     assert "probability of at least" in said

@@ -19,7 +19,6 @@ _MARGIN: Final = 0.35
 _LEAST_MARGIN: Final = 0.01
 _FINE: Final = 6_000
 """A point is left out if the line moves by less than this part of the map's width."""
-_MOST_POINTS: Final = 200_000
 _LEAST_NAME: Final = 0.01
 """A shape that takes a smaller part of the map's width carries no name."""
 
@@ -80,13 +79,18 @@ class _Frame:
     tolerance: float
 
 
-def shrink(basemap: dict[str, Any], latitude: Line, longitude: Line) -> dict[str, Any]:
-    """The backdrop of a map of these places: nothing outside their box, nothing that is not drawn."""
+def shrink(
+    basemap: dict[str, Any], latitude: Line, longitude: Line, *, most_points: int = 200_000
+) -> dict[str, Any]:
+    """The backdrop of a map of these places: nothing outside their box, nothing that is not drawn.
+
+    Where it has more than `most_points`, lines are made coarser, and then the least of them left out.
+    """
     frame = _frame(latitude, longitude)
     left_out: tuple[str, ...] = ()
     for coarser in (1, 2, 4, 8, 8, 8):
         drawn = _draw(basemap, replace(frame, tolerance=frame.tolerance * coarser), left_out)
-        if drawn.points() <= _MOST_POINTS:
+        if drawn.points() <= most_points:
             break
         if coarser == 8:
             left_out = _SACRIFICED[: len(left_out) + 1]

@@ -85,7 +85,7 @@ def preview(
         question=wording.asked(record["question"]),
         promise=tuple(wording.promise(record)),
         error_side=tuple(wording.error_side(record)),
-        expect=(*_expect(inquiry), *left_out),
+        expect=(*to_expect(inquiry), *left_out),
         price=words("preview.charged", amount=_amount(cost.epsilon, cost.delta, words)),
         remaining=words(
             "preview.left",
@@ -98,7 +98,8 @@ def preview(
     )
 
 
-def _expect(inquiry: Inquiry) -> tuple[str, ...]:
+def to_expect(inquiry: Inquiry) -> tuple[str, ...]:
+    """How often "at most" is to be expected, in sentences, from the question alone."""
     asked, method, words = inquiry.conditions, inquiry.question.method, inquiry.question.words
     limit = int(asked.at_most.max())
     likely = method.chances(asked, limit, range(min(limit + 1, _COUNTS_NAMED)))

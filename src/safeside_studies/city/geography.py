@@ -41,7 +41,7 @@ REGIONS: Final = (
     "Willow End",
     "Yard Side",
 )
-_LINES: Final = (
+LINES: Final = (
     (12, 3),
     (40, -2),
     (71, 3),
@@ -54,7 +54,8 @@ _LINES: Final = (
     (262, -1),
 )
 """Direction of each line in degrees from east, and its turn at each station; none meets the bay."""
-_RING: Final = 26
+RING: Final = 26
+"""Stations of the ring line."""
 _QUARTERS: Final = 260
 """Candidates for local centres away from the lines; those in the bay or too far out are not built."""
 _MICRO: Final = 1_000_000
@@ -89,7 +90,7 @@ def in_bay(east: Whole, north: Whole) -> NDArray[np.bool_]:
 def lay_out(seed: int) -> Ground:
     """The stations and local centres of a city."""
     dice = Dice(seed, 0)
-    lines = np.array(_stations(), dtype=np.int64)
+    lines = np.array(stations(), dtype=np.int64)
     scattered = np.stack([dice.around(15_000, _QUARTERS), dice.around(15_000, _QUARTERS)], axis=1)
     east, north = np.concatenate([lines, scattered]).T
     east, north = east + dice.around(400, len(east)), north + dice.around(400, len(north))
@@ -109,13 +110,13 @@ def lay_out(seed: int) -> Ground:
     )
 
 
-def _stations() -> list[tuple[int, int]]:
+def stations() -> list[tuple[int, int]]:
     """The central station, the ring, and the lines from the centre outwards."""
     points = [(0, 0)]
-    for step in range(_RING):
-        x, y = _direction(360 * step // _RING)
+    for step in range(RING):
+        x, y = _direction(360 * step // RING)
         points.append((4 * x, 6 * y))
-    for degrees_east, turn in _LINES:
+    for degrees_east, turn in LINES:
         for step, metres in enumerate(range(1800, 15_000, 1400)):
             x, y = _direction(degrees_east + turn * step)
             points.append((x * metres // 1000, y * metres // 1000))

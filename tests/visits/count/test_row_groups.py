@@ -257,7 +257,7 @@ def test_notes_of_another_version_are_not_used(tmp_path: Path, monkeypatch: pyte
     log().write_parquet(path, row_group_size=10)
     assert measured(path, DAY, notes)
     assert not measured(path, DAY, notes)
-    monkeypatch.setattr(ranges, "_VERSION", "another")
+    monkeypatch.setattr("safeside.__version__", "another")
     assert measured(path, DAY, notes)
 
 
