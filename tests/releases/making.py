@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from safeside import records
 from safeside.ledger import Budget
+from safeside.noise.entropy import Entropy
 from safeside.releases.asking import Inquiry, ask
 from safeside.releases.files import compose
 from safeside.releases.record import Paid, Promised, ReleaseRecord, described, written
@@ -136,6 +137,7 @@ def signed(
     *,
     when: str = INSTANT,
     subject: Subject | None = None,
+    entropy: Entropy | None = None,
 ) -> Release:
     """A release that looks as a published one does, made without a ledger, to be looked at and spoilt."""
     inquiry = asked(len(counts), terms, when)
@@ -143,7 +145,7 @@ def signed(
         inquiry = replace(inquiry, question=msgspec.structs.replace(inquiry.question, subject=subject))
     conditions, method = inquiry.conditions, inquiry.question.method
     conditions = replace(conditions, known=method.settled(conditions))
-    drawn = method.draw(conditions, np.array(counts, dtype=np.int64))
+    drawn = method.draw(conditions, np.array(counts, dtype=np.int64), entropy)
     record = ReleaseRecord(
         release="r-1",
         known_on=written(NOW),

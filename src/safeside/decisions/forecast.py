@@ -175,11 +175,15 @@ def after_release(moves: Whole, certified: NDArray[np.bool_], halvings: Whole) -
 
 
 def after_days(moves: Whole, days: int) -> Whole:
-    """The moves some days later: each day a tenth goes back, rounded half up."""
+    """The moves some days later: each day a tenth goes back, rounded half up.
+
+    The rounding ends it at a few parts of 64, of which a tenth is less than a half.
+    """
     for _ in range(days):
-        if not moves.any():
-            break
+        before = moves
         moves = np.floor_divide(18 * moves + 10, 20, dtype=np.int64)
+        if np.array_equal(moves, before):
+            break
     return moves
 
 

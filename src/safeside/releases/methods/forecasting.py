@@ -76,7 +76,9 @@ def weights_of(windows: Sequence[Window], zone: tzinfo | None, profile: str | Pa
     if profile is None:
         return [1] * len(windows)
     hours = rules.read_profile(profile)
-    return [hours.of_window(one.start, one.end, zone or clock_of(one)) for one in windows]
+    weights = [hours.of_window(one.start, one.end, zone or clock_of(one)) for one in windows]
+    # Nobody expected in any of them: what is known of the places still tells them apart.
+    return weights if any(weights) else [1] * len(windows)
 
 
 def clock_of(window: Window) -> tzinfo:

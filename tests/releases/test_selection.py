@@ -1,0 +1,472 @@
+"""Publishing by selection: bounds that are never false, and a verifier that finds what could not be drawn."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.faults.publishing import CAP, NOON, PLACES, World
+from tests.releases.making import DAY, NOW, asked, places, raw, resigned, signed, table
+from tests.releases.worlds import remaining, truth
+
+from safeside.errors import BadRelease
+from safeside.ledger import open_ledger
+from safeside.noise.entropy import simulated_entropy
+from safeside.releases import publication
+from safeside.releases.asking import Inquiry, ask
+from safeside.releases.check_files import check_files
+from safeside.releases.release import Release, load_release
+from safeside.releases.signing import PrivateKey, create_key, load_private
+from safeside.releases.simulate import simulate
+from safeside.releases.verify import verify
+from safeside.visits import Window
+from safeside.visits.times.every import split
+
+SELECTION = {"at_most": 2, "epsilon": 1, "method": "selection"}
+WHOLE_DAY = "2021-06-03T00:00:00+00:00/P1D"
+COUNTS = [9, 3, 2, 1, 1, 0, 0, 0, 0, 0]
+"""Of p0 to p9, of which p9 is least popular and tested first."""
+CLAIMED, FAILED = 6, 0
+"""Seeds with which the ladder certifies four more places at level 1; with which the second test fails."""
+
+
+def listed(world: World, columns: dict[str, list[int]]) -> None:
+    """The list of places of a world, with these columns beside the names."""
+    pl.DataFrame({"place": list(truth()), **columns}).write_csv(world.home / "places.csv")
+
+
+POPULAR = [place % 5 if place % 3 else 0 for place in range(PLACES)]
+ROUNDS: dict[str, tuple[dict[str, list[int]], dict[str, Any], int]] = {
+    "one moment": ({"popularity": POPULAR}, {"when": NOON.isoformat()}, 1),
+    "one window": ({"popularity": POPULAR}, {"when": WHOLE_DAY}, 1),
+    "24 hours": ({"popularity": POPULAR}, {"when": WHOLE_DAY, "every": "1h"}, 24),
+    "thresholds that differ": (
+        {"popularity": POPULAR, "at_most": [place % 4 for place in range(PLACES)]},
+        {"when": WHOLE_DAY, "at_most": None},
+        1,
+    ),
+    "a list without popularity": ({}, {"when": WHOLE_DAY}, 1),
+    "an expected number of people": ({"expected": POPULAR}, {"when": WHOLE_DAY, "every": "12h"}, 2),
+}
+
+
+@pytest.mark.parametrize("kind", ROUNDS)
+def test_what_is_published_is_true_paid_once_and_verified(world: World, kind: str) -> None:
+    columns, terms, windows = ROUNDS[kind]
+    listed(world, columns)
+    release = world.publish("counts", method="selection", **terms)
+    assert release.record.question.method.__struct_config__.tag == "selection"
+    assert remaining(world) == CAP - 1
+    with open_ledger(world.home / "ledger.db") as ledger:
+        again = verify(world.out, world.home / "key.pub", ledger=ledger)
+    answers = again.answers
+    assert len(answers) == windows * PLACES
+    there = np.array(list(truth().values()))
+    for window, upper, bounded in zip(
+        again.record.question.each_window,
+        answers.by_window(answers.upper),
+        answers.by_window(answers.bounded),
+        strict=True,
+    ):
+        # Everybody is there for an hour before and an hour after noon.
+        here = window.start < NOON + timedelta(hours=1) and window.end > NOON - timedelta(hours=1)
+        assert (~bounded | (upper >= (there if here or window.instant else 0))).all()
+
+
+@pytest.mark.parametrize("kind", ROUNDS)
+def test_a_simulation_is_whole(tmp_path: Path, kind: str) -> None:
+    terms = ROUNDS[kind][1]
+    when, every = terms["when"], terms.get("every")
+    names = places(10).ids
+    parts = [None] if every is None else [one.text for one in split(Window.parse(when), every)]
+    counts = {
+        (place,) if part is None else (place, part): at % 4
+        for at, place in enumerate(names)
+        for part in parts
+    }
+    made = simulate(
+        {key[0] if len(key) == 1 else key: count for key, count in counts.items()},
+        places=table(places(10)),
+        out=tmp_path / "out",
+        seed=CLAIMED,
+        known_on=NOW,
+        **{**SELECTION, **terms, "at_most": 2},
+    )
+    assert made.simulated
+    check_files(load_release(tmp_path / "out"))
+    true = np.array(
+        [counts[(place,) if part is None else (place, part)] for part in parts for place in names]
+    )
+    assert (~made.answers.bounded | (made.answers.upper >= true)).all()
+
+
+@st.composite
+def drawn_questions(draw: st.DrawFn) -> tuple[Inquiry, list[int]]:
+    """A question about one to three windows, with any thresholds and any forecast, and counts."""
+    number, windows = draw(st.integers(1, 7)), draw(st.integers(1, 3))
+    few = st.integers(0, 5)
+    thresholds = draw(st.lists(few, min_size=number, max_size=number))
+    popularity = draw(st.none() | st.lists(st.sampled_from([0, 1, 3, 50]), min_size=number, max_size=number))
+    list_of = places(
+        number,
+        at_most=np.array(thresholds, dtype=np.int64),
+        popularity=None if popularity is None else np.array(popularity, dtype=np.float64),
+    )
+    end = f"2021-06-03T{windows:02}:00:00+09:00"
+    inquiry = ask(
+        places=list_of,
+        when=f"2021-06-03T00:00:00+09:00/{end}",
+        every="1h",
+        epsilon=draw(st.sampled_from(["1", "1/10", "3"])),
+        method="selection",
+    )
+    size = number * windows
+    return inquiry, draw(st.lists(st.integers(0, 8), min_size=size, max_size=size))
+
+
+@given(question=drawn_questions(), seed=st.integers(0, 2**32))
+@settings(max_examples=100)
+def test_no_bound_is_ever_false_and_every_draw_is_one_that_a_verifier_takes(
+    question: tuple[Inquiry, list[int]], seed: int
+) -> None:
+    inquiry, given = question
+    counts = np.array(given, dtype=np.int64)
+    conditions, method = inquiry.conditions, inquiry.question.method
+    drawn = method.draw(conditions, counts, simulated_entropy(seed))
+    answers = method.states(conditions, drawn)
+    assert (~answers.bounded | (answers.upper >= counts)).all()
+    assert method.follows(conditions, answers, drawn.outcome).all()
+    assert method.why_impossible(conditions, answers, drawn.outcome) is None
+    read = method.read_known(conditions, method.write_known(conditions))
+    assert read.tolist() == (conditions.known.tolist() if conditions.known is not None else None)
+
+
+@given(question=drawn_questions(), seed=st.integers(0, 2**32), at=st.integers(0), by=st.sampled_from([-1, 1]))
+@settings(max_examples=60)
+def test_one_bound_moved_by_one_is_not_a_draw(
+    question: tuple[Inquiry, list[int]], seed: int, at: int, by: int
+) -> None:
+    """A claim says one thing of all that it is about; a test says the thresholds."""
+    inquiry, counts = question
+    conditions, method = inquiry.conditions, inquiry.question.method
+    drawn = method.draw(conditions, np.array(counts, dtype=np.int64), simulated_entropy(seed))
+    (bounded,) = (drawn.values >= 0).nonzero()
+    if bounded.size == 0:
+        return
+    moved, where = drawn.values.copy(), bounded[at % bounded.size]
+    # Below 0 it would not be said at all, as of a place that is left out.
+    moved[where] += by if moved[where] else 1
+    other = method.states(conditions, replace(drawn, values=moved))
+    assert method.why_impossible(conditions, other, drawn.outcome) is not None
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A key, and two releases signed with it: one with a claim, one that ended at a test."""
+    where = tmp_path_factory.mktemp("selection")
+    create_key(where / "key")
+    key = load_private(where / "key")
+    for name, seed in (("claimed", CLAIMED), ("failed", FAILED)):
+        signed(where / name, COUNTS, SELECTION, key, when=DAY, entropy=simulated_entropy(seed))
+    return where
+
+
+@pytest.fixture
+def key(home: Path) -> PrivateKey:
+    return load_private(home / "key")
+
+
+def copied(home: Path, name: str, to: Path) -> Release:
+    shutil.copytree(home / name, to / name)
+    return load_release(to / name)
+
+
+def test_the_releases_that_are_spoilt_below_are_whole(home: Path) -> None:
+    claimed, failed = (verify(home / name, home / "key.pub") for name in ("claimed", "failed"))
+    assert claimed.record.outcome == {"passed": 2, "component": 11, "level": 1}
+    assert claimed.answers.upper[claimed.answers.bounded].tolist() == [2] * 8
+    assert failed.record.outcome == {"passed": 1}
+    assert failed.answers.bounded.tolist() == [False] * 8 + [True] * 2
+
+
+NUMBER = "it does not say how many blocks passed"
+LEVEL = "it names a level without a claim, or a claim without its level"
+NONE = "the level or the component of its claim is none of the plan's"
+HOLDS = "its claim holds what its component leaves out"
+BOUNDS = "its bounds are not those of the tests and the level it names"
+OUTCOMES: dict[str, tuple[str, dict[str, object], str]] = {
+    "nothing at all": ("claimed", {}, NUMBER),
+    "no number of tests": ("claimed", {"component": 11, "level": 1}, NUMBER),
+    "more tests than there are": ("claimed", {"passed": 3, "component": 11, "level": 1}, NUMBER),
+    "fewer tests than none": ("failed", {"passed": -1}, NUMBER),
+    "a level after a failed test": ("failed", {"passed": 1, "level": 0}, LEVEL),
+    "a component after a failed test": ("failed", {"passed": 1, "component": 0}, LEVEL),
+    "a claim after a failed test": ("failed", {"passed": 1, "component": 11, "level": 1}, LEVEL),
+    "a claim without its level": ("claimed", {"passed": 2, "component": 11}, LEVEL),
+    "a claim without its component": ("claimed", {"passed": 2, "level": 1}, LEVEL),
+    "all passed and no claim": ("failed", {"passed": 2}, LEVEL),
+    "a component that is none": ("claimed", {"passed": 2, "component": 28, "level": 1}, NONE),
+    "a component below 0": ("claimed", {"passed": 2, "component": -1, "level": 1}, NONE),
+    "a level above the highest": ("claimed", {"passed": 2, "component": 11, "level": 4}, NONE),
+    "a level below the lowest": ("claimed", {"passed": 2, "component": 11, "level": -65}, NONE),
+    "a component that leaves it out": ("claimed", {"passed": 2, "component": 10, "level": 1}, HOLDS),
+    "a higher level": ("claimed", {"passed": 2, "component": 11, "level": 2}, BOUNDS),
+    "a lower level": ("claimed", {"passed": 2, "component": 11, "level": 0}, BOUNDS),
+    "the lowest level, where nothing is said": (
+        "claimed",
+        {"passed": 2, "component": 11, "level": -64},
+        BOUNDS,
+    ),
+    "fewer tests than passed": ("failed", {"passed": 0}, BOUNDS),
+    "something its method does not publish": (
+        "claimed",
+        {"passed": 2, "component": 11, "level": 1, "total": 7},
+        "it publishes what its method does not",
+    ),
+    "half a level": (
+        "claimed",
+        {"passed": 2, "component": 11, "level": 0.5},
+        "release.json is not as a release",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", OUTCOMES)
+def test_an_outcome_that_was_not_drawn_is_found_even_when_signed(
+    tmp_path: Path, home: Path, key: PrivateKey, fault: str
+) -> None:
+    name, outcome, what = OUTCOMES[fault]
+    release = copied(home, name, tmp_path)
+    gone = () if outcome else ("outcome",)
+    with pytest.raises(BadRelease, match=what):
+        verify(resigned(release, key, outcome=outcome, gone=gone).directory, home / "key.pub")
+
+
+def changed(place: int, state: str, upper: int | None) -> Callable[[pl.DataFrame], pl.DataFrame]:
+    here = pl.int_range(pl.len()) == place
+    return lambda answers: answers.with_columns(
+        state=pl.when(here).then(pl.lit(state)).otherwise("state"),
+        upper_bound=pl.when(here).then(pl.lit(upper, dtype=pl.Int64)).otherwise("upper_bound"),
+    )
+
+
+FOLLOWS = "a state in answers.csv does not follow from its bounds"
+ANSWERS: dict[str, tuple[str, Callable[[pl.DataFrame], pl.DataFrame], str]] = {
+    "one bound lower than its claim's": ("claimed", changed(4, "AT_MOST", 1), BOUNDS),
+    "one bound higher than its claim's": ("claimed", changed(4, "UNCLEAR", 3), BOUNDS),
+    "one bound lower than its test's": ("claimed", changed(9, "AT_MOST", 0), BOUNDS),
+    "a tested place left out": ("claimed", changed(9, "UNCLEAR", None), BOUNDS),
+    "a place that the component never includes": ("claimed", changed(0, "AT_MOST", 2), HOLDS),
+    "a place certified after a failed test": ("failed", changed(0, "AT_MOST", 2), BOUNDS),
+    "at most without a bound": ("claimed", changed(0, "AT_MOST", None), FOLLOWS),
+    "at most with a bound above": ("claimed", changed(4, "AT_MOST", 3), FOLLOWS),
+    "cannot say with a bound below": ("claimed", changed(4, "UNCLEAR", 2), FOLLOWS),
+    "not asked": ("claimed", changed(0, "NOT_ASKED", None), FOLLOWS),
+    "at least": ("claimed", changed(0, "AT_LEAST", None), FOLLOWS),
+}
+
+
+@pytest.mark.parametrize("fault", ANSWERS)
+def test_an_answer_that_was_not_drawn_is_found_even_when_signed(
+    tmp_path: Path, home: Path, key: PrivateKey, fault: str
+) -> None:
+    name, change, what = ANSWERS[fault]
+    release = copied(home, name, tmp_path)
+    answers = change(pl.read_csv(release.directory / "answers.csv"))
+    answers.write_csv(release.directory / "answers.csv")
+    states = {state: answers["state"].to_list().count(state) for state in release.record.answers}
+    states["certified_at_zero"] = answers["upper_bound"].to_list().count(0)
+    with pytest.raises(BadRelease, match=what):
+        verify(resigned(release, key, answers=states).directory, home / "key.pub")
+
+
+def scores_as(change: Callable[[pl.Series], pl.Series]) -> Callable[[bytes], bytes]:
+    def made(data: bytes) -> bytes:
+        forecast = pl.read_csv(data)
+        name = forecast.columns[1]
+        return forecast.with_columns(change(forecast[name]).alias(name)).write_csv().encode()
+
+    return made
+
+
+QUESTION = r"its question \(forecast\) is not as it would be asked"
+ORDERED = "forecast.csv does not list every place once, in order"
+FORECASTS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
+    "a little busier at the top": (scores_as(lambda one: one + (one == one.max()).cast(pl.Int64)), QUESTION),
+    "the other way round": (scores_as(lambda one: one.reverse()), HOLDS),
+    "all the same": (scores_as(lambda one: one * 0 + 1), NUMBER),
+    "a score below 0": (scores_as(lambda one: -one), "A score of a forecast is negative or above"),
+    "a score that is missing": (scores_as(lambda one: one.replace([one.max()], [None])), ORDERED),
+    "places in another order": (lambda data: pl.read_csv(data).reverse().write_csv().encode(), ORDERED),
+    "a place twice": (lambda data: data + data.splitlines(keepends=True)[-1], ORDERED),
+    "a place too few": (lambda data: b"".join(data.splitlines(keepends=True)[:-1]), ORDERED),
+    "another window": (
+        lambda data: data.replace(b"2021-06-03T", b"2021-06-05T"),
+        "forecast.csv cannot be read",
+    ),
+    "a window more": (
+        lambda data: pl.read_csv(data).with_columns(more=1).write_csv().encode(),
+        "forecast.csv cannot be read",
+    ),
+    "numbers that are not whole": (
+        lambda data: data.replace(b"\np1,", b"\np1,0."),
+        "forecast.csv cannot be read",
+    ),
+    "nothing": (lambda _data: b"", "forecast.csv cannot be read"),
+    "no text": (lambda _data: b"\xff\x00\xfe", "forecast.csv cannot be read"),
+}
+
+
+@pytest.mark.parametrize("fault", FORECASTS)
+def test_a_forecast_that_was_not_recorded_is_found_even_when_signed(
+    tmp_path: Path, home: Path, key: PrivateKey, fault: str
+) -> None:
+    change, what = FORECASTS[fault]
+    release = copied(home, "claimed", tmp_path)
+    path = release.directory / "forecast.csv"
+    path.write_bytes(change(path.read_bytes()))
+    with pytest.raises(BadRelease, match=r"forecast\.csv is not the file that was signed"):
+        verify(release.directory, home / "key.pub")
+    with pytest.raises(BadRelease, match=what):
+        verify(resigned(release, key).directory, home / "key.pub")
+
+
+def test_a_forecast_that_is_gone_is_missed(tmp_path: Path, home: Path) -> None:
+    release = copied(home, "claimed", tmp_path)
+    (release.directory / "forecast.csv").unlink()
+    with pytest.raises(BadRelease, match=r"forecast\.csv is missing"):
+        verify(release.directory, home / "key.pub")
+
+
+def in_question(**changes: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    return lambda record: {"question": {**record["question"], **changes}}
+
+
+def in_method(**changes: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    return lambda record: in_question(method={**record["question"]["method"], **changes})(record)
+
+
+def in_price(**changes: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    return lambda record: {"ledger": {**record["ledger"], "cost": {**record["ledger"]["cost"], **changes}}}
+
+
+def without_forecast(record: dict[str, Any]) -> dict[str, Any]:
+    return {"question": {name: value for name, value in record["question"].items() if name != "forecast"}}
+
+
+RECORDS: dict[str, tuple[Callable[[dict[str, Any]], dict[str, Any]], str]] = {
+    "another digest": (
+        in_question(forecast={"source": "the column popularity of the list", "sha256": "0" * 64}),
+        QUESTION,
+    ),
+    "no forecast": (without_forecast, QUESTION),
+    "another source": (in_method(forecast_from=["a good guess"]), QUESTION),
+    "a smaller epsilon": (in_method(epsilon="1/2"), "noise is not what its epsilon needs"),
+    "a limit that changes nothing": (
+        in_question(max_places_per_person=3),
+        "A limit on the places of one person changes nothing",
+    ),
+    "a number of people": (in_question(people=1000), "A declared number of people changes nothing"),
+    "half the price": (in_price(epsilon="1/2"), r"charged \(epsilon\)"),
+    "a claim that is refunded": (in_price(epsilon_each="1"), r"charged \(epsilon_each\)"),
+    "noise of another rate": (
+        lambda record: {"mechanism": {**record["mechanism"], "rate": "1/2"}},
+        "noise is not what its epsilon needs",
+    ),
+    "a smaller guarantee": (
+        lambda record: {"guarantee": {**record["guarantee"], "epsilon": "1/2"}},
+        r"claims \(epsilon\)",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", RECORDS)
+def test_a_false_value_of_its_record_is_found_even_when_signed(
+    tmp_path: Path, home: Path, key: PrivateKey, fault: str
+) -> None:
+    change, what = RECORDS[fault]
+    release = copied(home, "claimed", tmp_path)
+    with pytest.raises(BadRelease, match=what):
+        verify(resigned(release, key, **change(raw(release))).directory, home / "key.pub")
+
+
+def test_no_other_method_publishes_an_outcome(tmp_path: Path, home: Path, key: PrivateKey) -> None:
+    release = signed(tmp_path / "out", COUNTS, {"at_most": 2, "epsilon": 1}, key)
+    assert "outcome" not in raw(release)
+    with pytest.raises(BadRelease, match="it publishes what its method does not"):
+        verify(resigned(release, key, outcome={"level": 1}).directory, home / "key.pub")
+
+
+def test_a_person_day_pays_for_every_day_from_the_first_window_to_the_last(tmp_path: Path) -> None:
+    world = World.made(tmp_path / "world")
+    with open_ledger(world.home / "ledger.db") as ledger:
+        ledger.create_dataset("days", "person-day", CAP, timezone="UTC")
+    asked_of = {
+        "when": "2021-06-02T00:00:00+00:00/2021-06-04T00:00:00+00:00",
+        "every": "6h",
+        "method": "selection",
+    }
+    release = world.publish("counts", dataset="days", **asked_of)
+    assert release.record.ledger is not None
+    assert release.record.ledger.cost.periods == ("2021-06-02", "2021-06-03")
+    verify(world.out, world.home / "key.pub")
+    with open_ledger(world.home / "ledger.db") as ledger:
+        for day in ("2021-06-02", "2021-06-03"):
+            assert ledger.remaining("days", (day,)).epsilon == CAP - 1
+        assert ledger.remaining("days", ("2021-06-04",)).epsilon == CAP
+
+
+def test_a_sealed_draw_has_the_same_length_whatever_was_drawn(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In every hour the words of the list stand beside an answer: there is room for all of them."""
+    names = [f"{place} " + "a long name of a place " * 8 for place in truth()]
+    listed(world, {"name": names, "popularity": POPULAR})
+    sizes: list[tuple[int, int]] = []
+    seal = publication.seal_into
+
+    def measured(sealed: Any, path: Path, files: dict[str, bytes], reservation: Any, room: int) -> Any:
+        sizes.append((sum(map(len, files.values())), room))
+        return seal(sealed, path, files, reservation, room)
+
+    monkeypatch.setattr(publication, "seal_into", measured)
+    world.publish("counts", method="selection", when=WHOLE_DAY, every="1h")
+    ((size, room),) = sizes
+    assert size < room
+    assert room < 10 * size
+
+
+def test_ten_thousand_windows_are_checked_in_time_that_grows_with_their_number() -> None:
+    """Not with its square: a policy over so many windows is united once."""
+    minutes = ask(
+        places=["bar"],
+        when="2021-06-03T00:00:00+00:00/2021-06-09T00:00:00+00:00",
+        every="1min",
+        **SELECTION,
+    )
+    conditions = minutes.conditions
+    assert len(conditions) == len(conditions.policy) == 6 * 24 * 60
+    known = json.loads(json.dumps(minutes.question.recorded()))
+    assert known["forecast"]["sha256"] == minutes.question.method.forecast(conditions.known).sha256
+
+
+def test_the_same_question_with_another_forecast_is_another_question() -> None:
+    quiet, busy = (
+        asked(10, {**SELECTION, "places": places(10, popularity=popular)}, DAY).question
+        for popular in (np.arange(10.0), np.arange(10.0)[::-1].copy())
+    )
+    assert quiet.identity() != busy.identity()
+    assert (
+        quiet.identity()
+        == asked(10, {**SELECTION, "places": places(10, popularity=np.arange(10.0))}, DAY).question.identity()
+    )
