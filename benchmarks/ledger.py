@@ -140,25 +140,27 @@ def timed(url: str, state: Path, run: Callable[[Ledger, int], None], number: int
     return time.perf_counter() - began
 
 
-def spends(url: str, first: int, seconds: float) -> int:
-    """How many releases one process makes in that time."""
-    until, made = time.monotonic() + seconds, 0
+def spends(url: str, first: int, seconds: float) -> tuple[int, float]:
+    """How many releases one process makes in that time, and how much of the processor's time it takes."""
+    until, made, began = time.monotonic() + seconds, 0, time.process_time()
     with open_ledger(url) as ledger:
         while time.monotonic() < until:
             spend(ledger, first + made)
             made += 1
-    return made
+    return made, time.process_time() - began
 
 
-def together(url: str, processes: int, seconds: float, first: int) -> float:
-    """Releases a second of so many processes at once, from when all of them run."""
+def together(url: str, processes: int, seconds: float, first: int) -> tuple[float, float]:
+    """Releases a second of so many processes at once, from when all of them run; seconds of the processor
+    for each release."""
     context = multiprocessing.get_context("fork")
     with ProcessPoolExecutor(processes, mp_context=context) as pool:
         list(pool.map(time.sleep, [0.5] * processes))
         began = time.monotonic()
         running = [pool.submit(spends, url, first + 10_000 * one, seconds) for one in range(processes)]
-        made = sum(one.result() for one in running)
-        return made / (time.monotonic() - began)
+        each = [one.result() for one in running]
+        made = sum(number for number, _ in each)
+        return made / (time.monotonic() - began), sum(taken for _, taken in each) / made
 
 
 def bare(url: str, home: Path, seconds: float) -> float:
@@ -205,11 +207,12 @@ def measure(name: str, urls: dict[int, str], home: Path, processes: int, seconds
         lines.append(said(f"{name}: {label}, {both}", other / one, most=LONGER))
     url, state = urls[short], home / f"state-{short}"
     os.environ[STATE_VARIABLE] = str(state)
-    alone = together(url, 1, seconds, 2_000_000)
-    many = together(url, processes, seconds, 3_000_000)
+    alone, of_one = together(url, 1, seconds, 2_000_000)
+    many, of_many = together(url, processes, seconds, 3_000_000)
+    taken = f"{of_many * 1000:.1f} and {of_one * 1000:.1f} ms of the processor each"
     lines.append(
         said(
-            f"{name}: {many:.0f} spends a second by {processes} processes, {alone:.0f} by one",
+            f"{name}: {many:.1f} spends a second by {processes} processes, {alone:.1f} by one, {taken}",
             many / alone,
             least=HALF,
         )
@@ -217,7 +220,7 @@ def measure(name: str, urls: dict[int, str], home: Path, processes: int, seconds
     nothing_else = bare(url, home, seconds)
     lines.append(
         said(
-            f"{name}: {alone:.0f} spends a second by one process, {nothing_else:.0f} bare transactions",
+            f"{name}: {alone:.1f} spends a second by one process, {nothing_else:.1f} bare transactions",
             alone / nothing_else,
             least=HALF,
         )

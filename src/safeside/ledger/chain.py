@@ -22,7 +22,7 @@ from safeside.ledger import addresses, checkpoint, events, steps
 from safeside.ledger.events import Action, Event, Head
 from safeside.ledger.lookup import Row, exchanged, forked, in_parts, tampered
 from safeside.ledger.state import SLACK_SECONDS, State
-from safeside.ledger.store import Draw, Identity, Rows, Store
+from safeside.ledger.store import Draw, Glance, Identity, Rows, Store
 from safeside.ledger.witness import Line, Witness, WitnessRecord, witness_of
 
 _FEW: Final = 16
@@ -99,7 +99,7 @@ class Chain:
             self._look()
             with self.store.read() as rows:
                 state = State()
-                for row in in_parts(rows, rows.head().number):
+                for row in in_parts(rows, rows.glance(0).head.number):
                     check_documents(rows, state.read(*row))
                     if not events.is_canonical(row[2]):
                         raise tampered(row[0], "it is not canonical JSON")
@@ -190,7 +190,7 @@ class Chain:
             self._look()
             while self._begun:
                 with self.store.read() as rows:
-                    if not self._continues(rows):
+                    if not self._continues(rows.glance(self._state.head.number)):
                         return
                     state, self._stored = self._state, events.NOTHING
                     state.source = rows
@@ -255,18 +255,18 @@ class Chain:
     def _catch_up(self, rows: Rows) -> None:
         """Fold what was added since; begin again if the database is no longer the one that was read."""
         self._stored = events.NOTHING
-        if not self._begun or not self._continues(rows):
+        there = rows.glance(self._state.head.number)
+        if not self._begun or not self._continues(there):
             for witness in self._witnesses:
                 witness.find_marks()
             self._begin(None if self._everything else self._from_checkpoint(rows))
         state = self._state
         state.source = rows
-        head = rows.head()
-        for row in rows.events(state.head.number + 1):
+        head, identity = there.head, there.identity
+        for row in rows.events(state.head.number + 1) if there.last > state.head.number else []:
             state.read(*row)
         if head != state.head:
             raise tampered(min(head.number, state.head.number) + 1, "the ledger ends elsewhere")
-        identity = rows.identity()
         if (state.ledger_id, state.key) != (identity.ledger_id, events.digest(identity.fingerprint_key)):
             raise tampered(1, "it belongs to another ledger, or its fingerprint key was exchanged")
         self._stored = head
@@ -283,14 +283,13 @@ class Chain:
         for witness in self._given:
             witness.begin()
 
-    def _continues(self, rows: Rows) -> bool:
+    def _continues(self, there: Glance) -> bool:
         """Whether the account in memory is of the list that is there, and no newer checkpoint is at hand."""
-        known = self._state.head
-        there = rows.events(known.number, known.number) if known.number else []
-        if known.number and (not there or there[0][1] != known.digest):
+        known, newest = self._state.head, there.snapshot
+        if known.number and there.known != known.digest:
             return False
-        newer = [one for one in rows.snapshots()[:1] if one.number > self._state.base.number]
-        return self._everything or not (newer and self._is_vouched(newer[0]))
+        newer = newest is not None and newest.number > self._state.base.number and self._is_vouched(newest)
+        return self._everything or not newer
 
     def _is_vouched(self, head: Head) -> bool:
         """Whether every witness there is was compared with the chain up to this checkpoint."""

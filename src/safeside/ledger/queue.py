@@ -44,8 +44,8 @@ class Late(Exception):
 def in_turn(path: Path, seconds: float, prepare: Callable[[], None] | None = None) -> Iterator[None]:
     """Wait until everybody who came before has gone; `Late` after so many seconds.
 
-    `prepare` is called by whoever is next. Where the system has no such locks, or no such file can be kept,
-    the database alone decides.
+    `prepare` is called by whoever is next while somebody else is served. Where the system has no such locks,
+    or no such file can be kept, the database alone decides.
     """
     until = time.monotonic() + seconds
     with ExitStack() as held:
@@ -57,10 +57,10 @@ def in_turn(path: Path, seconds: float, prepare: Callable[[], None] | None = Non
                 held.callback(_leave, handle)
                 number = _take_number(handle)
                 _wait_to_be_next(handle, number, until)
-        if prepare is not None:
-            prepare()
         if handle is not None and number is not None:
             with suppress(OSError):
+                if prepare is not None and not _locked(handle, fcntl.F_WRLCK, _SERVED, 1):
+                    prepare()
                 _wait_to_be_served(handle, number, until)
         yield
 

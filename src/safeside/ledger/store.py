@@ -77,6 +77,21 @@ class Identity:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Glance:
+    """What has to be known before anything is read or added, in one question to the database."""
+
+    identity: Identity
+    head: Head
+    """What the database believes to be its last event."""
+    last: int
+    """The largest number of an event that is there."""
+    known: str | None
+    """The digest of the event that was asked about, if it is there."""
+    snapshot: Head | None
+    """The newest checkpoint of which there is a snapshot."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Draw:
     """A draw that was committed and has not appeared: its encrypted file, and the key that opens it.
 
@@ -116,14 +131,28 @@ class Rows:
         ledger_id, key = self._only("SELECT ledger_id, fingerprint_key FROM safeside_ledger")
         return Identity(ledger_id=str(ledger_id), fingerprint_key=str(key))
 
-    def head(self) -> Head:
-        """What the database believes to be its last event."""
-        number, digest = self._only("SELECT number, digest FROM safeside_ledger")
-        return Head(number=_whole(number), digest=str(digest))
+    def glance(self, number: int) -> Glance:
+        """Who it is, where it ends, and what it has at that number."""
+        ledger_id, key, last, digest, most, known, newest, of_it = self._only(
+            "SELECT ledger_id, fingerprint_key, number, digest, "
+            "(SELECT max(number) FROM safeside_events), "
+            "(SELECT digest FROM safeside_events WHERE number = ?), "
+            "(SELECT max(number) FROM safeside_snapshots), "
+            "(SELECT digest FROM safeside_snapshots ORDER BY number DESC LIMIT 1) "
+            "FROM safeside_ledger",
+            (number,),
+        )
+        return Glance(
+            identity=Identity(ledger_id=str(ledger_id), fingerprint_key=str(key)),
+            head=Head(number=_whole(last), digest=str(digest)),
+            last=0 if most is None else _whole(most),
+            known=None if known is None else str(known),
+            snapshot=None if newest is None else Head(number=_whole(newest), digest=str(of_it)),
+        )
 
-    def _only(self, query: str) -> tuple[Any, ...]:
+    def _only(self, query: str, values: Sequence[Any] = ()) -> tuple[Any, ...]:
         """The one row of a table that has one."""
-        found = self._execute(query, ())
+        found = self._execute(query, values)
         if len(found) != 1:
             raise Unreadable
         return found[0]
@@ -206,11 +235,9 @@ class Rows:
         return [str(row[0]) for row in found]
 
     def keep(self, digest: str, body: str) -> None:
-        """Store a document once."""
-        self._execute(
-            "INSERT INTO safeside_documents (digest, body) VALUES (?, ?) ON CONFLICT (digest) DO NOTHING",
-            (digest, body),
-        )
+        """Store a document once; one that is there, and may be long, is not sent again."""
+        if not self._execute("SELECT 1 FROM safeside_documents WHERE digest = ?", (digest,)):
+            self._execute("INSERT INTO safeside_documents (digest, body) VALUES (?, ?)", (digest, body))
 
     def keep_draw(self, reservation: str, draw: Draw) -> None:
         """Store the key of the draw that was made under the reservation with this digest."""
