@@ -51,8 +51,8 @@ def flat(text: str) -> str:
 
 
 @cache
-def quoted() -> tuple[frozenset[str], tuple[re.Pattern[str], ...]]:
-    """Every text of the tests; those with marks of a pattern as patterns, too."""
+def quoted() -> tuple[frozenset[str], str, tuple[re.Pattern[str], ...]]:
+    """Every text of the tests, one by one and a line each; those with marks of a pattern as patterns, too."""
     texts = {
         text
         for path in HERE.parent.rglob("*.py")
@@ -62,7 +62,8 @@ def quoted() -> tuple[frozenset[str], tuple[re.Pattern[str], ...]]:
         and len(text := "".join(pieces(node))) >= (_FEW if path.parent == HERE else _MANY)
     }
     patterns = [text for text in texts if re.search(r"\.[+*]|\\|\(", text) and "\n" not in text]
-    return frozenset(map(flat, texts)), tuple(filter(None, map(_pattern, patterns)))
+    known = frozenset(map(flat, texts))
+    return known, "\n".join(known), tuple(filter(None, map(_pattern, patterns)))
 
 
 def _pattern(text: str) -> re.Pattern[str] | None:
@@ -123,13 +124,14 @@ def helpers(tree: ast.AST, carriers: Set[str]) -> Iterator[str]:
 
 def is_quoted(message: str) -> bool:
     """Whether a test quotes the message."""
-    texts, patterns = quoted()
+    texts, together, patterns = quoted()
     said = flat(message)
     fixed = [
         part for one in said.split(GAP) for part in (one.strip(), one.strip(" .(")) if len(part) >= _PART
     ]
-    whole = re.compile(".*".join(map(re.escape, said.split(GAP))))
-    if any(text in said or whole.search(text) or any(part in text for part in fixed) for text in texts):
+    if any(part in together for part in fixed) or any(text in said for text in texts):
+        return True
+    if re.search(".*".join(map(re.escape, said.split(GAP))), together):
         return True
     return any(pattern.search(message) for pattern in patterns)
 
