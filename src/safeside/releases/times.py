@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from safeside.words import Words
 from safeside.zones import find_zone
@@ -95,21 +95,28 @@ def _form(span: Span, words: Words) -> tuple[str, dict[str, str]]:
 
 
 def _each(spans: Sequence[Span], words: Words) -> str:
-    """Each hour, every 2 days: where windows of one length follow one another; otherwise how many."""
+    """Each hour, every 2 days: where windows of one length follow one another; otherwise how many.
+
+    The last may be shorter: an interval that is cut into windows ends where it ends.
+    """
+    first = spans[0]
     following = all(one.end == two.start for one, two in itertools.pairwise(spans))
-    if following and all(one.whole_days for one in spans) and len({one.days for one in spans}) == 1:
-        days = spans[0].days
+    if following and all(one.whole_days for one in spans) and _alike([one.days for one in spans]):
+        days = first.days
         name, number = ("week", days // _WEEK_DAYS) if days % _WEEK_DAYS == 0 else ("day", days)
         return words(f"each.{name}") if number == 1 else words(f"each.{name}s", n=number)
-    lengths = {one.end.timestamp() - one.start.timestamp() for one in spans}
-    if following and len(lengths) == 1:
-        length = timedelta(seconds=lengths.pop())
-        for name, unit in _EACH:
-            if length % unit == timedelta(0):
-                number = length // unit
-                alone = number == 1 and name != "second"
-                return words(f"each.{name}") if alone else words(f"each.{name}s", n=number)
+    lengths = [timedelta(seconds=one.end.timestamp() - one.start.timestamp()) for one in spans]
+    if following and _alike(lengths):
+        name, unit = next((name, unit) for name, unit in _EACH if not lengths[0] % unit)
+        number = lengths[0] // unit
+        alone = number == 1 and name != "second"
+        return words(f"each.{name}") if alone else words(f"each.{name}s", n=number)
     return words("each.windows", n=len(spans))
+
+
+def _alike(lengths: Sequence[Any]) -> bool:
+    *most, last = lengths
+    return len(set(most)) == 1 and last <= most[0]
 
 
 def clock_time(moment: datetime) -> str:
