@@ -109,6 +109,10 @@ CHECKED: Final[dict[str, tuple[str, ...]]] = every.CHECKED | {
     "with `upper_bound` is what is certain": _SELECTION,
     "a bound above the threshold, which is certain as well": _SELECTION,
     "may have been left out by chance, so it says nothing": _SELECTION,
+    "comes from the public column `popularity` and the profile": (
+        "tests/audit/test_published.py::test_it_holds",
+        "tests/studies/test_planted.py::test_is_caught",
+    ),
     "do better on short lists, where nearly everything": (
         "tests/releases/test_question.py::test_without_a_method_the_one_that_certifies_most_is_taken",
     ),
@@ -291,6 +295,7 @@ NO_PROMISE: Final[dict[str, str]] = every.NO_PROMISE | {
     "Ordinary differential privacy cannot help": "says what another definition cannot do",
     "can say next to nothing for certain": "describes a figure; the studies' tests recompute it",
     "--guarantee dp": "the name of an option",
+    "--every 1h": "the name of an option",
     "may show for certain": "states what is given up",
     "may learn for certain": "states what is given up",
     '"cannot say" is no warning': "says how to read an answer that says nothing",
