@@ -5,8 +5,8 @@ which; but they may be wrong, and then people would be missing. So the times of 
 once: for each row group the first start and the last end, if all its times are plausible and no row of it is
 doubtful whatever its time; otherwise the group is always read. Nor is the number of rows in a row group
 believed: where the pages hold others than the footer says, all is read as if there were no notes. In a file
-that is not sorted by time every row group spans every window: a few of them are measured first, and if each
-may hold part of the window the others are left unmeasured.
+that is not sorted by time every row group spans every window: the first and the last are measured first, and
+if both may hold part of the window the others are left unmeasured.
 
 Measurements belong to the bytes of a file: they are kept under a keyed digest of it, which a publication
 computes anyway, and encrypted and authenticated by a key that only the ledger has. Whoever can write to the
@@ -46,7 +46,6 @@ from safeside.visits.times.window import LATEST, Window
 _VERSION: Final = f"row groups 3, polars {pl.__version__}"
 _NONCE: Final = 12
 _AT_ONCE: Final = 16
-_SAMPLED: Final = 4
 _MOST_RUNS: Final = 16
 """More pieces of one file than that take longer than reading all of it."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -127,7 +126,7 @@ def measure(
     """The row groups of a file, measured as far as that may help with the window."""
     groups = [RowGroup(rows=rows) for rows in row_groups(path)] if known is None else known
     if known is None:
-        few = {round(part * (len(groups) - 1) / (_SAMPLED - 1)) for part in range(_SAMPLED)}
+        few = {0, len(groups) - 1}
         groups = [
             group if answer is None else _range(answer)
             for group, answer in zip(groups, _ask(source, path, groups, few, progress), strict=True)
