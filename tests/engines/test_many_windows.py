@@ -30,7 +30,7 @@ from safeside.visits.times.every import split
 
 BERLIN = "Europe/Berlin"
 SHORT_DAY, LONG_DAY = date(2024, 3, 31), date(2024, 10, 27)
-every = st.sampled_from(["1h", "7h", "90min", "25min"])
+every = st.sampled_from(["1h", "7h", "90min"])
 """Also lengths that leave a shorter window at the end."""
 
 
@@ -77,7 +77,7 @@ def stays_frame(rows: list[Stay]) -> pl.DataFrame:
 
 
 @given(every, st.data())
-@settings(max_examples=20)
+@settings(max_examples=8)
 def test_stays(length: str, data: st.DataObject) -> None:
     windows = split(DAY, length)
     rows = drawn_stays(data, windows)
@@ -91,7 +91,7 @@ def test_stays(length: str, data: st.DataObject) -> None:
 
 
 @given(every, st.data())
-@settings(max_examples=30)
+@settings(max_examples=20)
 def test_whole_numbers_packed_or_not(length: str, data: st.DataObject) -> None:
     """Packed keys with spans, hashes that collide, and the engine's distinct agree with plain Python."""
     windows = split(DAY, length)
@@ -119,7 +119,7 @@ def test_whole_numbers_packed_or_not(length: str, data: st.DataObject) -> None:
 
 
 @given(every, st.sampled_from([timedelta(0), timedelta(minutes=50), timedelta(days=2)]), st.data())
-@settings(max_examples=15)
+@settings(max_examples=6)
 def test_sightings(length: str, hold: timedelta, data: st.DataObject) -> None:
     """Somebody who is seen at two places within the time that a sighting holds was at both."""
     windows = split(DAY, length)
@@ -132,7 +132,7 @@ def test_sightings(length: str, hold: timedelta, data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("day", [SHORT_DAY, LONG_DAY, date(2024, 3, 3)])
 @given(st.lists(st.tuples(people, st.sampled_from(PLACES), st.integers(-2, 2)), min_size=1, max_size=12))
-@settings(max_examples=5)
+@settings(max_examples=3)
 def test_a_date_counts_in_every_hour_of_its_day(day: date, rows: list[tuple[object, str, int]]) -> None:
     """Of which there may be 23 or 25."""
     windows = split(Window.parse((day, timedelta(days=2)), BERLIN), "1h", BERLIN)
@@ -145,7 +145,7 @@ def test_a_date_counts_in_every_hour_of_its_day(day: date, rows: list[tuple[obje
 
 @pytest.mark.parametrize(("day", "length"), [(SHORT_DAY, 23), (LONG_DAY, 25)])
 @given(st.data())
-@settings(max_examples=8)
+@settings(max_examples=4)
 def test_naive_times_where_the_clock_jumps(day: date, length: int, data: st.DataObject) -> None:
     """A time that the clock showed twice counts in both hours; on all engines alike."""
     windows = hours(day)
@@ -162,7 +162,7 @@ def test_naive_times_where_the_clock_jumps(day: date, length: int, data: st.Data
 
 
 @given(every, st.data(), st.sampled_from(["epoch-s", "epoch-ms", "epoch-us"]), st.booleans())
-@settings(max_examples=10)
+@settings(max_examples=6)
 def test_numbers_since_1970(length: str, data: st.DataObject, unit: str, whole: bool) -> None:
     windows = split(DAY, length)
     per = {"epoch-s": 1, "epoch-ms": 10**3, "epoch-us": 10**6}[unit]
@@ -179,7 +179,7 @@ def test_numbers_since_1970(length: str, data: st.DataObject, unit: str, whole: 
 
 
 @given(st.data())
-@settings(max_examples=15)
+@settings(max_examples=6)
 def test_fixes_within_a_radius(data: st.DataObject) -> None:
     windows = split(DAY, "5h")
     seen = st.tuples(people, st.sampled_from([35.68, 35.6804, 35.70, 35.72]), near_edges(windows))

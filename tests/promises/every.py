@@ -124,6 +124,16 @@ CHECKED: Final[dict[str, tuple[str, ...]]] = {
     "A stay counts in every window it touches": (
         "tests/visits/count/test_people.py::test_a_stay_counts_in_every_interval_it_touches",
     ),
+    "a person counts once at a place in each window that a visit of theirs touches": (
+        "tests/engines/test_many_windows.py::test_stays",
+        "tests/engines/test_many_windows.py::test_sightings",
+        "tests/engines/test_many_windows.py::test_a_date_counts_in_every_hour_of_its_day",
+        "tests/engines/test_many_windows.py::test_naive_times_where_the_clock_jumps",
+        "tests/engines/test_spark_times.py::test_many_windows_are_one_pass_on_spark",
+    ),
+    "Days (`--every 1d`) are local days": (
+        "tests/visits/times/test_every.py::test_days_are_days_of_the_local_calendar",
+    ),
     "counts in every interval that begins by": (
         "tests/visits/count/test_people.py::test_in_an_interval_each_one_that_holds_counts",
     ),
