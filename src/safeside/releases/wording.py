@@ -151,6 +151,8 @@ def error_side(manifest: Manifest) -> list[str]:
         say("reading.certain", said=thresholds(question)),
         say("reading.cannot-say", said=cannot_say(question)),
     ]
+    if manifest["level"]:
+        sentences.append(say("reading.level"))
     if in_turn(manifest):
         sentences.append(say("reading.not-asked", said=not_asked(question), n=question["method"]["alarms"]))
     if question["publish_at_least"]:
