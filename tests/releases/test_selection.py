@@ -19,12 +19,14 @@ from tests.faults.publishing import CAP, NOON, PLACES, World
 from tests.releases.making import DAY, NOW, asked, places, raw, resigned, signed, table
 from tests.releases.worlds import remaining, truth
 
-from safeside.errors import BadRelease
+from safeside.errors import BadQuestion, BadRelease, SafesideError
 from safeside.ledger import open_ledger
 from safeside.noise.entropy import simulated_entropy
 from safeside.releases import publication
 from safeside.releases.asking import Inquiry, ask
+from safeside.releases.check_claims import check_claims
 from safeside.releases.check_files import check_files
+from safeside.releases.publish import Account, publish
 from safeside.releases.release import Release, load_release
 from safeside.releases.signing import PrivateKey, create_key, load_private
 from safeside.releases.simulate import simulate
@@ -470,3 +472,44 @@ def test_the_same_question_with_another_forecast_is_another_question() -> None:
         quiet.identity()
         == asked(10, {**SELECTION, "places": places(10, popularity=np.arange(10.0))}, DAY).question.identity()
     )
+
+
+def test_the_parts_of_a_time_belong_to_the_question() -> None:
+    """Ten hours cut into 4, 4 and 2 hours, or into 3.5, 3.5 and 3, are not the same question."""
+    ten = {**SELECTION, "when": "2021-06-03T00:00:00+09:00/2021-06-03T10:00:00+09:00"}
+    ids = [asked(3, {**ten, "every": every}).question.identity() for every in ("4h", "210min", "10h", "4h")]
+    assert len(set(ids)) == 3
+    assert ids[0] == ids[3]
+
+
+def test_hours_that_have_not_begun_are_not_answered_even_so_far(
+    world: World,
+) -> None:
+    hours = {"when": WHOLE_DAY, "every": "1h", "method": "selection", "so_far": True}
+    with pytest.raises(BadQuestion, match=r"2021-06-03T23:00:00\+00:00/.* had not come") as told:
+        world.publish("counts", known_on=NOON, **hours)
+    assert "Ask about a time that has passed" in told.value.do
+    assert remaining(world) == CAP
+    late = NOON.replace(hour=23, minute=30)
+    release = world.publish("counts", known_on=late, **hours)
+    verify(release.directory, world.home / "key.pub")
+    spoilt = resigned(
+        release,
+        load_private(world.home / "key"),
+        known_on=(NOON + timedelta(hours=1)).isoformat(timespec="seconds"),
+    )
+    with pytest.raises(SafesideError):
+        verify(spoilt.directory, world.home / "key.pub")
+    with pytest.raises(BadRelease, match="speaks from a moment before the time it is about was over"):
+        check_claims(spoilt)
+
+
+def test_a_forecast_that_the_question_does_not_name_is_refused_before_anything_is_paid(world: World) -> None:
+    inquiry = ask(places=list(truth()), when=WHOLE_DAY, **SELECTION)
+    account = Account(dataset="city", ledger=world.home / "ledger.db", key=world.home / "key", out=world.out)
+    for known in (np.array(list(truth().values())), None):
+        with pytest.raises(BadQuestion) as told:
+            publish(world.home / "visits.parquet", replace(inquiry, known=known), account)
+        assert told.value.what == "The forecast is not the one that the question names by its digest."
+        assert told.value.do == "Use the question as `safeside.ask` made it."
+    assert remaining(world) == CAP

@@ -80,7 +80,7 @@ def _check_moment(record: ReleaseRecord) -> None:
             raise ValueError
     except ValueError:
         raise bad(_NO_MOMENT) from None
-    question, window = record.question, record.question.window
+    question, window = record.question, record.question.each_window[-1]
     over = window.start if question.so_far else window.end
     if known_on < over.replace(microsecond=0):
         raise bad("it speaks from a moment before the time it is about was over, and does not say so")

@@ -218,7 +218,9 @@ class Publication:
         """A question about a time that has not come, or is not over, is refused before anything is paid."""
         begun = self.ledger.reservation(self.request)
         moment = self.known_on or (datetime.now(UTC) if begun is None else begun.time)
-        require_time(self.question.window, moment, so_far=self.question.so_far)
+        # Of several windows the last one must have begun as well: of an hour to come nothing is known.
+        for window in (self.question.window, self.question.each_window[-1]):
+            require_time(window, moment, so_far=self.question.so_far)
 
     def stopped(self) -> str:
         """What to tell somebody who stopped `run` on its way."""

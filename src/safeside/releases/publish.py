@@ -120,6 +120,7 @@ def prepare(
         known = book.dataset(account.dataset)
         inquiry = question or ask(**asked, dataset=known)
         require_declared(inquiry.question, known)
+        _require_forecast(inquiry)
         _require_published(inquiry.question.method.builds_on, book)
         if not isinstance(account.key, PrivateKey):
             remember(Path(account.key), book)
@@ -323,6 +324,16 @@ def _require_plain(texts: Iterable[str]) -> None:
         raise BadQuestion(
             "The name of the dataset, the request id or a state of the visits holds a control character.",
             "Use letters, digits and marks that can be seen.",
+        )
+
+
+def _require_forecast(inquiry: Inquiry) -> None:
+    """The forecast that is used is the one whose digest is recorded: refused before anything is paid."""
+    named, known = inquiry.question.forecast, inquiry.known
+    if named is not None and (known is None or inquiry.question.method.forecast(known) != named):
+        raise BadQuestion(
+            "The forecast is not the one that the question names by its digest.",
+            "Use the question as `safeside.ask` made it.",
         )
 
 

@@ -226,9 +226,10 @@ class Question(Record, frozen=True, kw_only=True):
 
     def identity(self) -> str:
         """Stands for what is asked, however it is said, apart from the time, which has several spellings."""
-        # How many windows there are tells a day from its hours.
+        # How long each of several windows is tells a day from its hours, and hours from other parts of it.
+        parts = tuple(str(one.end - one.start) for one in self.each_window)
         timeless = msgspec.structs.replace(
-            self, windows=(str(len(self.windows)),), subject=Subject(), language=ENGLISH
+            self, windows=parts if len(parts) > 1 else ("1",), subject=Subject(), language=ENGLISH
         )
         return records.digest(records.encode(timeless))
 
