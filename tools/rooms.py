@@ -2,8 +2,9 @@
 """How large each room of the package is, and how tangled: now, and at a commit beside it.
 
 A room is a folder of `src/safeside`, or a package beside it named `safeside_ROOM`. For each room: files,
-lines, internal imports (pairs of files of the room of which one imports the other), and import depth (files
-on the longest chain of internal imports; files that import each other in a circle count as one).
+lines, lines of code (not blank, no comment, no docstring), internal imports (pairs of files of the room of
+which one imports the other), and import depth (files on the longest chain of internal imports; files that
+import each other in a circle count as one).
 """
 
 from __future__ import annotations
@@ -14,14 +15,23 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import tokenize
 from collections.abc import Iterator, Mapping
 from dataclasses import astuple, dataclass
 from graphlib import CycleError, TopologicalSorter
-from io import BytesIO
+from io import BytesIO, StringIO
 from pathlib import Path
 
 PACKAGE = "safeside"
 HERE = Path(__file__).parent.parent
+_NO_CODE = {
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENDMARKER,
+}
 
 
 @dataclass(frozen=True)
@@ -30,6 +40,7 @@ class Room:
 
     files: int = 0
     lines: int = 0
+    code: int = 0
     imports: int = 0
     depth: int = 0
 
@@ -40,10 +51,10 @@ def rooms(source: Path) -> dict[str, Room]:
     folders |= {path.name.removeprefix(f"{PACKAGE}_"): path for path in source.glob(f"{PACKAGE}_*/")}
     found = {name: _room(source, folder) for name, folder in sorted(folders.items())}
     plain = list((source / PACKAGE).glob("*.py"))
-    found["(no room)"] = Room(files=len(plain), lines=sum(map(_lines, plain)))
+    found["(no room)"] = Room(files=len(plain), lines=sum(map(_lines, plain)), code=sum(map(_code, plain)))
     columns = [astuple(room) for room in found.values()]
-    files, lines, imports, depths = zip(*columns, strict=True)
-    found["total"] = Room(files=sum(files), lines=sum(lines), imports=sum(imports), depth=max(depths))
+    *sums, depths = zip(*columns, strict=True)
+    found["total"] = Room(*map(sum, sums), max(depths))
     return found
 
 
@@ -53,6 +64,7 @@ def _room(source: Path, folder: Path) -> Room:
     return Room(
         files=len(modules),
         lines=sum(map(_lines, modules.values())),
+        code=sum(map(_code, modules.values())),
         imports=sum(map(len, needs.values())),
         depth=depth(needs),
     )
@@ -60,6 +72,19 @@ def _room(source: Path, folder: Path) -> Room:
 
 def _lines(path: Path) -> int:
     return len(path.read_text(encoding="utf-8").splitlines())
+
+
+def _code(path: Path) -> int:
+    """Lines with something that is neither a comment nor a text that stands by itself."""
+    text = path.read_text(encoding="utf-8")
+    lines: set[int] = set()
+    for token in tokenize.generate_tokens(StringIO(text).readline):
+        if token.type not in _NO_CODE:
+            lines |= set(range(token.start[0], token.end[0] + 1))
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            lines -= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    return len(lines)
 
 
 def _module(source: Path, path: Path) -> str:
@@ -118,14 +143,14 @@ def at_commit(commit: str) -> dict[str, Room]:
 
 def table(now: Mapping[str, Room], before: Mapping[str, Room] | None = None) -> str:
     """One line for each room; `before -> now` where there is a before."""
-    lines = [f"{'room':<12}{'files':>12}{'lines':>16}{'imports':>12}{'depth':>10}"]
+    lines = [f"{'room':<12}{'files':>12}{'lines':>16}{'code':>16}{'imports':>12}{'depth':>10}"]
     names = sorted({*now, *(before or {})}, key=lambda name: (name == "total", name))
     for name in names:
         cells = [str(value) for value in astuple(now.get(name, Room()))]
         if before is not None:
             was = astuple(before.get(name, Room()))
             cells = [f"{old} -> {new}" for old, new in zip(was, cells, strict=True)]
-        lines.append(f"{name:<12}{cells[0]:>12}{cells[1]:>16}{cells[2]:>12}{cells[3]:>10}")
+        lines.append(f"{name:<12}{cells[0]:>12}{cells[1]:>16}{cells[2]:>16}{cells[3]:>12}{cells[4]:>10}")
     return "\n".join(lines)
 
 

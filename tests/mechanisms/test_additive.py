@@ -83,7 +83,7 @@ def test_distribution_sums_to_one(direction: Direction, count: int) -> None:
             assert mass.overlaps(mechanism.pmf(output, count))
 
 
-def test_pmf_is_section_4s() -> None:
+def test_the_pmf_is_that_of_the_proof_page() -> None:
     r = math.exp(-0.5)
     up = AGeo(epsilon=1, sensitivity=2)
     down = AGeo(epsilon=1, sensitivity=2, direction=Direction.INCREASING)
@@ -141,7 +141,7 @@ def test_interval_covers(direction: Direction, people: int | None, confidence: s
         assert mass_where(mechanism, count, lambda z, f=count: covers(z, f), reach=60) >= float(confidence)
 
 
-def test_bounds_of_section_4() -> None:
+def test_bounds_are_those_of_the_proof_page() -> None:
     """m = 3 at epsilon = 1 and 95 %: e^-3 = 0.0498."""
     up = AGeo(epsilon=1)
     assert [side.tolist() for side in up.interval([0, 2, 9], "0.95")] == [[0, 0, 7], [0, 2, 9]]

@@ -57,7 +57,7 @@ def test_decision_enumerated(epsilon: float, delta: float, alpha: float) -> None
         assert needed_delta(two, one, epsilon) <= delta + 1e-12
 
 
-def test_section_4s_numbers() -> None:
+def test_known_numbers() -> None:
     """epsilon = 1, delta = 1e-4: b_9 = 0.47, b_10 = 0.81."""
     mechanism = OptimalDecision(epsilon=1, delta="1e-4")
     assert float(mechanism.beta(9, 1).mid()) == pytest.approx(0.47, abs=0.005)

@@ -48,7 +48,7 @@ def test_padded_enumerated_for_two_counts() -> None:
     assert guarantee.neighbours is Neighbours.ADD_REMOVE
 
 
-def test_the_law_is_section_4s() -> None:
+def test_the_law_is_that_of_the_proof_page() -> None:
     mechanism = PaddedGeo(epsilon=1, delta="1e-4")
     pad = mechanism.pad
     weights = [math.exp(-abs(j - pad)) for j in range(2 * pad + 1)]

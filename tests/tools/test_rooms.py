@@ -28,16 +28,23 @@ def tree(tmp_path: Path) -> Path:
 
 def test_files_lines_imports_and_depth_of_each_room(tree: Path) -> None:
     found = rooms(tree)
-    assert found["noise"] == Room(files=4, lines=9, imports=3, depth=4)
-    assert found["(no room)"] == Room(files=2, lines=2)
+    assert found["noise"] == Room(files=4, lines=9, code=8, imports=3, depth=4)
+    assert found["(no room)"] == Room(files=2, lines=2, code=2)
 
 
 def test_a_package_beside_the_core_is_a_room_and_its_imports_of_others_are_not_internal(tree: Path) -> None:
-    assert rooms(tree)["studies"] == Room(files=1, lines=1, imports=0, depth=1)
+    assert rooms(tree)["studies"] == Room(files=1, lines=1, code=1, imports=0, depth=1)
 
 
 def test_the_total_adds_up_and_takes_the_greatest_depth(tree: Path) -> None:
-    assert rooms(tree)["total"] == Room(files=7, lines=12, imports=3, depth=4)
+    assert rooms(tree)["total"] == Room(files=7, lines=12, code=11, imports=3, depth=4)
+
+
+def test_code_is_what_is_neither_blank_nor_a_comment_nor_a_docstring(tmp_path: Path) -> None:
+    path = tmp_path / "safeside" / "noise" / "dice.py"
+    path.parent.mkdir(parents=True)
+    path.write_text('"""Two\nlines."""\n\n# why\nSIDES = """a\nb"""\n"""So many."""\n')
+    assert rooms(tmp_path)["noise"] == Room(files=1, lines=7, code=2, depth=1)
 
 
 def test_files_that_import_each_other_count_as_one_step() -> None:
@@ -45,9 +52,11 @@ def test_files_that_import_each_other_count_as_one_step() -> None:
 
 
 def test_before_and_after_stand_side_by_side() -> None:
-    text = table({"noise": Room(2, 10, 1, 2)}, {"noise": Room(3, 30, 2, 2), "gone": Room(1, 5, 0, 1)})
+    text = table(
+        {"noise": Room(2, 10, 8, 1, 2)}, {"noise": Room(3, 30, 9, 2, 2), "gone": Room(1, 5, 4, 0, 1)}
+    )
     noise = next(line for line in text.splitlines() if line.startswith("noise"))
-    assert " ".join(noise.split()) == "noise 3 -> 2 30 -> 10 2 -> 1 2 -> 2"
+    assert " ".join(noise.split()) == "noise 3 -> 2 30 -> 10 9 -> 8 2 -> 1 2 -> 2"
     assert "1 -> 0" in text
 
 
