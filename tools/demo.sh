@@ -30,7 +30,8 @@ echo "4. Look at the data before anything is spent."
 step check visits.parquet --places places.csv --when 2013-12-22
 echo
 echo "5. Publish the day, every place in every hour: the promise and the price first, then the answers."
-step publish visits.parquet --places places.csv --when 2013-12-22 --every 1h --profile hours.csv --at-most 5 --epsilon 1 --out release --yes
+step publish visits.parquet --places places.csv --when 2013-12-22 --every 1h --profile hours.csv \
+    --at-most 5 --epsilon 1 --basemap basemap.geojson --out release --yes
 echo
 echo "6. Anyone with the public key can check it; the ledger says what it cost."
 step verify release --key safeside.key.pub

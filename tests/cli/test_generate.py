@@ -9,6 +9,7 @@ import typer
 from typer.testing import CliRunner
 
 from safeside.cli.generate import register
+from safeside.releases.basemap import read_basemap
 
 
 def _run(*arguments: str) -> tuple[int, str]:
@@ -18,7 +19,7 @@ def _run(*arguments: str) -> tuple[int, str]:
     return result.exit_code, result.output
 
 
-def test_writes_both_files_and_says_so(tmp_path: Path) -> None:
+def test_writes_its_files_and_says_so(tmp_path: Path) -> None:
     code, output = _run(
         str(tmp_path / "town"), "--people", "400", "--places", "120", "--days", "3", "--describe"
     )
@@ -26,7 +27,10 @@ def test_writes_both_files_and_says_so(tmp_path: Path) -> None:
     rows = pl.read_parquet(tmp_path / "town" / "visits.parquet")
     assert f"{len(rows):,} visits of 400 people over 3 days" in output.replace("\n", " ")
     assert "places with fewer than 3 visitors" in output
+    shapes = read_basemap(tmp_path / "town" / "basemap.geojson")["features"]
+    assert {"The bay", "Ring line", "Line 1"} <= {shape["properties"]["name"] for shape in shapes}
     assert sorted(path.name for path in (tmp_path / "town").iterdir()) == [
+        "basemap.geojson",
         "covers.toml",
         "hours.csv",
         "places.csv",

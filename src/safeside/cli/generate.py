@@ -28,7 +28,7 @@ def register(app: typer.Typer) -> None:
 
     @app.command()
     def generate(
-        directory: Annotated[Path, typer.Argument(metavar="DIR", help="Where the two files go.")],
+        directory: Annotated[Path, typer.Argument(metavar="DIR", help="Where the files go.")],
         kind: Annotated[Kind, typer.Option(help="A city of visits, or a county of schools.")] = Kind.CITY,
         schools: Annotated[int, typer.Option(help="How many schools the county has.")] = 1_200,
         people: Annotated[int, typer.Option(help="How many people live there.")] = 10_338,
@@ -46,7 +46,7 @@ def register(app: typer.Typer) -> None:
             bool, typer.Option("--describe", help="Print the figures the city is calibrated to.")
         ] = False,
     ) -> None:
-        """Write a synthetic city: visits.parquet (private) and places.csv (public).
+        """Write a synthetic city: visits.parquet (private); places.csv, hours.csv, basemap.geojson (public).
 
         Or a county: pupils.csv (private) and schools.csv (public).
         """
@@ -73,6 +73,7 @@ def register(app: typer.Typer) -> None:
         out.print(f"{files.visits}: {files.rows:,} visits of {people:,} people over {days} days")
         out.print(f"{files.places}: {places:,} places, public")
         out.print(f"{files.hours}: how busy each hour usually is, a public guess")
+        out.print(f"{files.basemap}: for the map, public")
         if describe:
             out.print(_table(city.describe(directory)))
 

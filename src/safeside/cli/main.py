@@ -32,7 +32,8 @@ COMMANDS: Final = {
     "explain": "Say what a privacy definition protects and leaks, with the output that shows it.",
     "audit": "Measure the epsilon every mechanism really needs, on every ordered pair of neighbours of small "
     "worlds.",
-    "generate": "Write a synthetic city: visits.parquet (private) and places.csv (public).",
+    "generate": "Write a synthetic city: visits.parquet (private); places.csv, hours.csv, basemap.geojson "
+    "(public).",
     "reproduce": "Run every experiment of the paper and say where its numbers differ from ours, and why.",
 }
 """Every command, and what the list of commands says of it."""

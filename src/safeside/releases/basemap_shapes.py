@@ -14,7 +14,7 @@ Line = NDArray[np.float64]
 
 DEGREES: Final = 100_000
 """Coordinates in the page are whole hundred-thousandths of a degree, about a metre."""
-_MARGIN: Final = 0.35
+_MARGIN: Final = 0.6
 """Of the larger side of the places' box, on every side: windows are wider, or higher, than the box."""
 _LEAST_MARGIN: Final = 0.01
 _FINE: Final = 6_000

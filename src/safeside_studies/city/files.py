@@ -17,6 +17,7 @@ from safeside.errors import BadQuestion, CannotWrite
 from safeside.exact import whole
 from safeside.progress import Progress, quiet
 from safeside.visits import COVERS
+from safeside_studies.city.backdrop import backdrop
 from safeside_studies.city.geography import REGIONS
 from safeside_studies.city.people import BLOCK, DAY, FIRST_DAY, ZONE, City, Stays
 from safeside_studies.city.venues import KINDS, Venues, found
@@ -37,6 +38,7 @@ class CityFiles:
     places: Path
     hours: Path
     """How busy each hour usually is: a public guess, for forecasts."""
+    basemap: Path
     city: City
     rows: int
 
@@ -72,12 +74,14 @@ def generate(
         visits=directory / "visits.parquet",
         places=directory / "places.csv",
         hours=directory / "hours.csv",
+        basemap=directory / "basemap.geojson",
         city=city,
         rows=0,
     )
-    with _all_or_none(files, overwrite) as (visits_path, places_path, hours_path, covers_path):
+    with _all_or_none(files, overwrite) as (visits_path, places_path, hours_path, covers_path, basemap_path):
         hours = [f"{hour},{weight / 10}" for hour, weight in enumerate(HOURS)]
         hours_path.write_text("\n".join(["hour,weight", *hours]) + "\n", encoding="utf-8")
+        basemap_path.write_bytes(backdrop())
         covers_path.write_text(f'covers = "{FIRST_DAY}T00:00+09:00/P{city.days}D"\n', encoding="utf-8")
         _places(city.venues, integer_ids).write_csv(places_path)
         rows = _write_visits(city, visits_path, homes=homes, integer_ids=integer_ids, progress=progress)
@@ -86,7 +90,7 @@ def generate(
 
 @contextmanager
 def _all_or_none(files: CityFiles, overwrite: bool) -> Iterator[tuple[Path, ...]]:
-    finals = (files.visits, files.places, files.hours, files.visits.with_name(COVERS))
+    finals = (files.visits, files.places, files.hours, files.visits.with_name(COVERS), files.basemap)
     for path in finals:
         if path.exists() and not overwrite:
             raise CannotWrite(

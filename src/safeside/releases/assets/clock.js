@@ -60,7 +60,8 @@ function sayClock(counts) {
   byId("clock-time").textContent = WINDOWS[at].time;
   byId("clock-day").textContent = WINDOWS[at].day;
   byId("clock-share").textContent = told;
-  byId("shares-title").textContent = say("shares", { words: lower(shortWords()), unit: DATA.units[0] });
+  const pale = shown.includes(HIGHER) ? { key: "shares_higher", higher: lower(shortWords(HIGHER)) } : { key: "shares" };
+  byId("shares-title").textContent = say(pale.key, { ...pale, words: lower(shortWords()), unit: DATA.units[0] });
   byId("earlier").disabled = at === 0; byId("later").disabled = at === WINDOWS.length - 1;
   drawShares();
 }

@@ -175,7 +175,7 @@ function note(crowded) {
   const box = document.getElementById("bins-note");
   box.hidden = !crowded;
   if (crowded) {
-    const key = DATA.legend.includes(STATES[NOT_ASKED]) ? "bins_not_asked" : "bins";
-    box.textContent = say(key, { words: lower(legendWords(AT_MOST)) });
+    const key = shown.includes(HIGHER) ? "bins_higher" : DATA.legend.includes(STATES[NOT_ASKED]) ? "bins_not_asked" : "bins";
+    box.textContent = say(key, { words: lower(legendWords(AT_MOST)), higher: lower(shortWords(HIGHER)) });
   }
 }
