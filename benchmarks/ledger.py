@@ -140,27 +140,33 @@ def timed(url: str, state: Path, run: Callable[[Ledger, int], None], number: int
     return time.perf_counter() - began
 
 
-def spends(url: str, first: int, seconds: float) -> tuple[int, float]:
-    """How many releases one process makes in that time, and how much of the processor's time it takes."""
-    until, made, began = time.monotonic() + seconds, 0, time.process_time()
+def spends(url: str, first: int, seconds: float, together: Any) -> tuple[int, float, float]:
+    """How many releases one process makes, and in how many seconds on the clock and of the processor.
+
+    It has made one already when all begin together: neither opening nor the first reading is measured.
+    """
     with open_ledger(url) as ledger:
-        while time.monotonic() < until:
-            spend(ledger, first + made)
+        spend(ledger, first)
+        together.wait()
+        began, taken, made = time.monotonic(), time.process_time(), 0
+        while time.monotonic() < began + seconds:
             made += 1
-    return made, time.process_time() - began
+            spend(ledger, first + made)
+    return made, time.monotonic() - began, time.process_time() - taken
 
 
 def together(url: str, processes: int, seconds: float, first: int) -> tuple[float, float]:
-    """Releases a second of so many processes at once, from when all of them run; seconds of the processor
-    for each release."""
+    """Releases a second of so many processes at once; seconds of the processor for each release."""
     context = multiprocessing.get_context("fork")
-    with ProcessPoolExecutor(processes, mp_context=context) as pool:
-        list(pool.map(time.sleep, [0.5] * processes))
-        began = time.monotonic()
-        running = [pool.submit(spends, url, first + 10_000 * one, seconds) for one in range(processes)]
+    with (
+        context.Manager() as manager,
+        ProcessPoolExecutor(processes, mp_context=context) as pool,
+    ):
+        begin = manager.Barrier(processes)
+        running = [pool.submit(spends, url, first + 10_000 * one, seconds, begin) for one in range(processes)]
         each = [one.result() for one in running]
-        made = sum(number for number, _ in each)
-        return made / (time.monotonic() - began), sum(taken for _, taken in each) / made
+    made = sum(number for number, _, _ in each)
+    return made / max(clock for _, clock, _ in each), sum(taken for _, _, taken in each) / made
 
 
 def bare(url: str, home: Path, seconds: float) -> float:

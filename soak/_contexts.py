@@ -1,4 +1,4 @@
-"""A pytest plugin: which test reaches which line, and how long each test takes, for soak.mutation.
+"""A pytest plugin: which test reaches which line, and how long each that passes takes, for soak.mutation.
 
 Coverage is switched to a test's name while it runs; every worker writes files of its own.
 """
@@ -21,7 +21,8 @@ class Contexts:
 
     def __init__(self) -> None:
         self._coverage = coverage.Coverage(config_file=os.environ[_SETTINGS])
-        self._times: list[str] = []
+        self._times: list[tuple[float, str]] = []
+        self._failed: set[str] = set()
         self._coverage.start()
 
     @pytest.hookimpl(hookwrapper=True)
@@ -31,13 +32,16 @@ class Contexts:
         self._coverage.switch_context("")
 
     def pytest_runtest_logreport(self, report: Any) -> None:
+        if report.failed:
+            self._failed.add(_name(report.nodeid))
         if report.when != "teardown":
-            self._times.append(f"{report.duration:.4f} {_name(report.nodeid)}")
+            self._times.append((report.duration, _name(report.nodeid)))
 
     def pytest_sessionfinish(self) -> None:
         self._coverage.stop()
         self._coverage.save()
-        Path(f"{os.environ[_TIMES]}.{os.getpid()}").write_text("\n".join(self._times) + "\n")
+        lines = [f"{seconds:.4f} {name}\n" for seconds, name in self._times if name not in self._failed]
+        Path(f"{os.environ[_TIMES]}.{os.getpid()}").write_text("".join(lines))
 
 
 def _name(nodeid: str) -> str:
