@@ -11,20 +11,23 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import polars as pl
 import pytest
 from tests.releases.making import DAY, INSTANT, KINDS, places, signed, table
 from tests.words.pretended import CODE, PUPILS, WIDE, left, widened
 
 import safeside
-from safeside import ask, simulate
+from safeside import Account, Expected, ask, create_ledger, publish, simulate
 from safeside.errors import BadQuestion
 from safeside.ledger import Budget
 from safeside.privacy.guarantee import Unit
 from safeside.releases import preview as previewing
 from safeside.releases.record import Promised, ReleaseRecord, plain, written
+from safeside.releases.release import Release
 from safeside.releases.signing import create_key, load_private
 from safeside.releases.withdraw import notice_sentences
 from safeside.words import LANGUAGES, Language, Subject, Words
+from safeside.words.subject import NOUNS
 
 SOURCE = Path(safeside.__file__).parent
 ENGLISH = LANGUAGES["en"].entries
@@ -32,6 +35,7 @@ NAMES = ("weekdays", "months", "short-months", "thousands")
 # What stands in pages and is no sentence: identifiers, moments, the names of programs and mechanisms.
 CODES = (
     r'not\s+"p\d+"\s+in\s+[-\dT:+/]+',
+    r'not\s+"\w+"\s+in\s+"?\w+"?\s+on\s+[-\d]+',
     r"[\d]{4}-\d\d-\d\dT[\d:+/-]+",
     r"\b(UTC|Asia/Tokyo|safeside( verify)?|r-[0-9a-f]+|city)\b",
     r"\b(ageo|sageo|padded|decision|selection)\b",
@@ -117,15 +121,82 @@ def test_nothing_that_a_release_says_bypasses_the_catalogue(wide: str, tmp_path:
         subject=PUPILS,
     )
     for name in ("statement.txt", "report.html", "map.html"):
-        page = re.sub(r"<(script|style)\b.*?</\1>", "", made.file(name).decode(), flags=re.DOTALL)
-        spoken = re.findall(r'(?:aria-label|placeholder|alt)="([^"]+)"', page)
-        shown = html.unescape(re.sub(r"<[^>]+>", "\n", page) + "\n".join(spoken))
+        shown = spoken(made, name)
         assert left(shown, *CODES, r"answers\.csv") == [], name
         assert widened("pupils") in shown
     assert f'<html lang="{wide}">' in made.file("map.html").decode()
     for one in made.manifest["guarantee"]["promise"]:
         assert left(one, *CODES) == []
     assert left(made.summary(), *CODES) == []
+
+
+def spoken(made: Release, name: str) -> str:
+    """What a page says to eyes and to screen readers, before its script runs."""
+    page = re.sub(r"<(script|style)\b.*?</\1>", "", made.file(name).decode(), flags=re.DOTALL)
+    labels = re.findall(r'(?:aria-label|placeholder|alt)="([^"]+)"', page)
+    return html.unescape(re.sub(r"<[^>]+>", "\n", page) + "\n".join(labels))
+
+
+@pytest.fixture
+def account(tmp_path: Path) -> Account:
+    create_key(tmp_path / "key")
+    with create_ledger(tmp_path / "ledger.db") as ledger:
+        ledger.create_dataset("city", "person", epsilon=3)
+    return Account(dataset="city", ledger=tmp_path / "ledger.db", key=tmp_path / "key", out=tmp_path / "r")
+
+
+NAMED = {"noun": f"{PUPILS.one}/{PUPILS.many}", "epsilon": 1}
+SCHOOLS = pl.DataFrame({"group": ["p1", "p2", "p3"], "size": [30, 40, 30]})
+
+
+def test_what_was_counted_is_said_from_the_catalogue(wide: str, account: Account) -> None:
+    fixes = pl.DataFrame(
+        {"person": ["x", "y"], "place": ["p1", "p9"], "time": ["2021-06-03T17:55:00+09:00"] * 2}
+    )
+    made = publish(
+        fixes,
+        account=account,
+        **{"places": ["p1", "p2"], "when": INSTANT, "at_most": 1, "hold": "15min", "language": wide, **NAMED},
+        exclude_unknown_places=True,
+        covers=DAY,
+        expected=Expected(unlisted="100%"),
+    )
+    assert len(made.record.counted) == 3
+    shown = "\n".join(spoken(made, name) for name in ("statement.txt", "report.html", "map.html"))
+    assert left(shown, *CODES, r"answers\.csv") == []
+
+
+def test_the_usual_nouns_are_those_of_the_language(wide: str) -> None:
+    usual = Subject()
+    assert {name: ENGLISH[f"noun.{name}"] for name in NOUNS} == {name: getattr(usual, name) for name in NOUNS}
+    assert left(Words(language=wide)("answer.at-most", n=2)) == []
+
+
+def test_groups_speak_from_the_catalogue(wide: str, account: Account) -> None:
+    people = pl.DataFrame({"person": [f"x{at}" for at in range(9)], "group": ["p1", "p2", "p3"] * 3})
+    group_noun = f"{PUPILS.place}/{PUPILS.places}"
+    made = publish(
+        people,
+        account=account,
+        **{"groups": SCHOOLS, "as_of": "2021-06-03", "at_most": "5%", "group_noun": group_noun},
+        **{"language": wide, **NAMED},
+    )
+    for name in ("statement.txt", "report.html", "map.html"):
+        assert left(spoken(made, name), *CODES, r"answers\.csv", r"\bcounted\b") == [], name
+
+
+ALLOWED = {"hint when", "hint day-text", "Enter", "Escape", "11px system-ui, sans-serif"}
+"""Texts of scripts that look like words and are classes, keys and a font."""
+
+
+@pytest.mark.parametrize("path", [*SOURCE.rglob("*.js")], ids=lambda path: path.name)
+def test_no_script_says_anything_itself(path: Path) -> None:
+    code = re.sub("//.*", "", path.read_text(encoding="utf-8"))
+    written = re.findall('"([^"]*)"', code) + [
+        re.sub("[$][{][^}]*[}]", "", one) for one in re.findall("`([^`]*)`", code)
+    ]
+    words = {one for one in written if re.search("[A-Za-z]{2,} [A-Za-z]{2,}|^[A-Z][a-z]{2,}$", one)}
+    assert words <= ALLOWED
 
 
 @pytest.mark.parametrize("kind", KINDS)

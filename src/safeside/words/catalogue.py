@@ -15,7 +15,7 @@ from importlib import resources
 from typing import Any, Final
 
 from safeside.errors import BadQuestion
-from safeside.words.subject import Subject
+from safeside.words.subject import NOUNS, Subject
 
 ENGLISH: Final = "en"
 _BY_NUMBER: Final = frozenset({"zero", "one", "two", "few", "many", "other"})
@@ -119,7 +119,8 @@ class Words:
 
     @cached_property
     def _nouns(self) -> dict[str, str]:
-        return self.subject.nouns()
+        usual = {name: self._known.entries[f"noun.{name}"] for name in NOUNS}
+        return self.subject.nouns(usual)
 
     def _variant(self, entry: Any) -> Any:
         return entry[self.subject.verb] if isinstance(entry, dict) and entry.keys() <= _BY_VERB else entry

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final, Literal
 
 from safeside import untrusted
@@ -9,6 +10,7 @@ from safeside.errors import BadQuestion
 from safeside.records import Part, PlainText
 
 _LONGEST: Final = 80
+NOUNS: Final = ("one", "many", "place", "places")
 Verb = Literal["visited", "belong"]
 
 
@@ -48,9 +50,14 @@ class Subject(Part, frozen=True, kw_only=True):
         place, places = place or usual.place, places or usual.places
         return cls(one=one, many=many, verb=verb, place=place, places=places)
 
-    def nouns(self) -> dict[str, str]:
-        """As sentences name them: each as it is, and with a capital at its beginning."""
-        plain = {name: getattr(self, name) for name in ("one", "many", "place", "places")}
+    def nouns(self, usual: Mapping[str, str]) -> dict[str, str]:
+        """As sentences name them: each as it is, and with a capital at its beginning.
+
+        A noun that was not named is the `usual` one of the language.
+        """
+        default = type(self)()
+        named = {name: getattr(self, name) for name in NOUNS}
+        plain = {name: usual[name] if one == getattr(default, name) else one for name, one in named.items()}
         return plain | {name.capitalize(): word[:1].upper() + word[1:] for name, word in plain.items()}
 
 
