@@ -41,7 +41,7 @@ def test_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ),
         "[columns]\nqq = 'x'": (
             '"safeside.toml" has a role of a column called "qq", which safeside does not know.',
-            "Use one of: person, place, start, end, time, date, latitude, longitude, accuracy, state.",
+            "Use one of: person, place, start, end, time, date, latitude, longitude, accuracy, state, group.",
         ),
         "[columns]\nperson = 1": (
             '"columns" in "safeside.toml" is not of the kind it should be.',
@@ -77,12 +77,13 @@ def test_init(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert said(lambda: init.command(yes=True), BadQuestion) == (
         "No time zone is given, and safeside never guesses one.",
-        "Say in which time zone the visits are written: --timezone Asia/Tokyo, for example.",
+        "Say in which time zone the visits are written: --timezone Asia/Tokyo, for example. Tables of people "
+        "and their groups need none: --groups.",
     )
     assert said(lambda: init.command(yes=True, timezone="UTC", column=["who"]), BadQuestion) == (
         '"who" does not say which column is what.',
         "Write ROLE=NAME, for example person=patient_id. Roles: person, place, start, end, time, date, "
-        "latitude, longitude, accuracy, state.",
+        "latitude, longitude, accuracy, state, group.",
     )
     (tmp_path / "safeside.toml").touch()
     assert said(lambda: init.command(yes=True, timezone="UTC"), CannotWrite) == (

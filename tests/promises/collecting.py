@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from tests.promises import groups
 from tests.releases.making import DAY, INSTANT, KINDS, signed
 
 from safeside.privacy.account import Cost, Kind, standing
@@ -71,6 +72,9 @@ def artefacts(home: Path) -> Mapping[str, str]:
         said[f"statement.txt ({kind})"] = (made.directory / "statement.txt").read_text()
         for page in ("report.html", "map.html"):
             said[f"{page} ({kind})"] = _words((made.directory / page).read_text())
+    for name, path in groups.released(home).items():
+        text = path.read_text()
+        said[f"{name} (groups)"] = text if path.suffix == ".txt" else _words(text)
     return said
 
 

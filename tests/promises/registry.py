@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tests.promises import every
+from tests.promises import every, groups
 
 _NEVER_WRONG: Final = (
     "tests/property/test_zero_tolerance.py::test_ageo_is_never_on_the_wrong_side",
@@ -64,6 +64,7 @@ _REBUILT: Final = (
 )
 
 CHECKED: Final[dict[str, tuple[str, ...]]] = every.CHECKED | {
+    **groups.CHECKED,
     # What answers say
     "is certain: it is never said of a place where more people": _NEVER_WRONG,
     "never a busy one quiet": _NEVER_WRONG,
@@ -295,6 +296,7 @@ CHECKED: Final[dict[str, tuple[str, ...]]] = every.CHECKED | {
 }
 
 NO_PROMISE: Final[dict[str, str]] = every.NO_PROMISE | {
+    **groups.NO_PROMISE,
     "Ordinary differential privacy cannot help": "says what another definition cannot do",
     "can say next to nothing for certain": "describes a figure; the studies' tests recompute it",
     "--guarantee dp": "the name of an option",

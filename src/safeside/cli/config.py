@@ -38,6 +38,7 @@ class Columns(Part, frozen=True, kw_only=True):
     longitude: str | None = None
     accuracy: str | None = None
     state: str | None = None
+    group: str | None = None
 
 
 ROLES: Final = Columns.__struct_fields__

@@ -14,6 +14,7 @@ from safeside.errors import BadQuestion, CannotWrite
 from safeside.zones import find_zone
 
 _ASKED: Final = ("person", "place", "start", "end")
+_OF_GROUPS: Final = ("person", "group")
 _DATASET: Final = "visits"
 
 
@@ -33,6 +34,9 @@ def command(
         list[str] | None,
         typer.Option(help=f"ROLE=NAME for a column of the visits; roles are {', '.join(ROLES)}."),
     ] = None,
+    groups: Annotated[
+        bool, typer.Option("--groups", help="For tables of people and their groups, which tell no time.")
+    ] = False,
     yes: Annotated[
         bool, typer.Option("--yes", help="Ask nothing; take the options and the defaults.")
     ] = False,
@@ -41,23 +45,25 @@ def command(
     path = Path(FILE)
     if path.exists():
         raise CannotWrite(f'"{path}" exists already.', "Change it with an editor, or delete it first.")
-    columns = _columns(column or [])
+    columns = _columns(column or [], _OF_GROUPS if groups else _ASKED)
     if not yes and interactive():
-        timezone = typer.prompt("Time zone of the visits (for example Asia/Tokyo)", default=timezone)
+        if not groups:
+            timezone = typer.prompt("Time zone of the visits (for example Asia/Tokyo)", default=timezone)
         ledger = typer.prompt("Ledger (a file, or postgresql://...)", default=ledger)
         dataset = typer.prompt("Name of the dataset", default=dataset)
         key = typer.prompt("File of the signing key", default=key)
         columns = {role: typer.prompt(f"Column with the {role}", default=columns[role]) for role in columns}
-    if timezone is None:
+    if timezone is None and not groups:
         raise BadQuestion(
             "No time zone is given, and safeside never guesses one.",
-            "Say in which time zone the visits are written: --timezone Asia/Tokyo, for example.",
+            "Say in which time zone the visits are written: --timezone Asia/Tokyo, for example. Tables of "
+            "people and their groups need none: --groups.",
         )
     config = Config(
         ledger=ledger,
         dataset=dataset,
         key=key,
-        timezone=find_zone(timezone).key,
+        timezone=None if timezone is None else find_zone(timezone).key,
         columns=Columns(**columns),
     )
     _write(path, config.to_toml())
@@ -68,7 +74,7 @@ def command(
     )
 
 
-def _columns(given: list[str]) -> dict[str, str]:
+def _columns(given: list[str], usual: tuple[str, ...]) -> dict[str, str]:
     """Roles and their columns: those given, or else the usual ones under their own names."""
     columns = {}
     for text in given:
@@ -79,7 +85,7 @@ def _columns(given: list[str]) -> dict[str, str]:
                 f"Write ROLE=NAME, for example person=patient_id. Roles: {', '.join(ROLES)}.",
             )
         columns[role] = name
-    return columns or {role: role for role in _ASKED}
+    return columns or {role: role for role in usual}
 
 
 def _write(path: Path, text: str) -> None:
