@@ -201,7 +201,7 @@ FAULTS: dict[str, tuple[dict[str, Any], tuple[str, ...], object, str]] = {
         "in each window",
     ),
     "counts, two times": (AGEO, ("question", "windows"), [INSTANT, INSTANT], "every place once"),
-    "counts, another measure": (AGEO, ("question", "measures"), ["stayed"], "several measures"),
+    "counts, another measure": (AGEO, ("question", "measures"), ["stayed"], "Visits have one measure"),
     "counts, a threshold of its own": (
         AGEO,
         ("question", "at_most_of"),
@@ -386,7 +386,7 @@ def _could_be_true(at: tuple[str, ...], release: Release) -> bool:
     ):
         price, alarms = record["ledger"]["cost"], record["question"]["method"]["alarms"]
         same = min(alarms, record["question"]["max_places_per_person"] or alarms)
-        paid = Fraction(price["epsilon"]) / Fraction(price["each"])
+        paid = Fraction(price["epsilon"]) / Fraction(price["epsilon_each"])
         return same == paid and not (at[-1] == "alarms" and record["answers"]["NOT_ASKED"])
     return False
 
