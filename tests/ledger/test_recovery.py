@@ -308,6 +308,7 @@ def test_two_copies_that_gave_it_different_units_publish_nothing_more_from_it(
         with pytest.raises(OverBudget):
             both.reserve("new", "x", QUESTION, cost("1/1000"))
         assert "nothing is promised any more" in both.show("new").promise
+        assert both.show("new").sentences == (both.show("new").promise,)
         publish(both, "x", "d9")
 
 
