@@ -111,7 +111,7 @@ def _parameters() -> set[str]:
     for one in (*public, *methods):
         try:
             found |= set(inspect.signature(one).parameters)
-        except ValueError:
+        except (TypeError, ValueError):
             continue
     return found
 

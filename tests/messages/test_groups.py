@@ -231,7 +231,7 @@ SAID: dict[str, tuple[Act, type[SafesideError], str, str]] = {
         asked(where="mmr<3", domains={"mmr": ["no", "yes"]}),
         BadQuestion,
         "The condition mmr<3 compares numbers, and the domain of column mmr has other values.",
-        "Declare whole numbers (`age=0..120`), or list the values that count.",
+        "Declare whole numbers (age=0..120), or list the values that count.",
     ),
     "a measure of nobody": (
         asked(where="mmr=0 and mmr=1", domains={"mmr": [0, 1]}),

@@ -84,7 +84,7 @@ REFUSALS: dict[str, tuple[Act, type[SafesideError], str, str]] = {
         lambda it: it.commit(it.reservation("open"), "d2", alarms=1, now=NOON),
         BadQuestion,
         "The number of alarms belongs to sparse releases, and to all of them.",
-        "Give `alarms=` exactly where the reservation has a price for each alarm.",
+        "Give a number of alarms exactly where the reservation has a price for each alarm.",
     ),
     "a return of what was used": (
         lambda it: it.give_back(it.reservation("done"), "1/2", now=NOON),

@@ -190,7 +190,7 @@ class Measures(Part, frozen=True, kw_only=True):
                 raise BadQuestion(
                     f"The condition {term} compares numbers, and the domain of column {column} has other "
                     "values.",
-                    "Declare whole numbers (`age=0..120`), or list the values that count.",
+                    "Declare whole numbers (age=0..120), or list the values that count.",
                 )
 
     def rule(self) -> str:

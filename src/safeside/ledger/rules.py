@@ -147,7 +147,7 @@ def require_alarms(one: Reservation, action: events.Committed) -> None:
     if (action.alarms is None) != (one.cost.epsilon_each is None) or (action.alarms or 0) < 0:
         raise BadQuestion(
             "The number of alarms belongs to sparse releases, and to all of them.",
-            "Give `alarms=` exactly where the reservation has a price for each alarm.",
+            "Give a number of alarms exactly where the reservation has a price for each alarm.",
         )
 
 
