@@ -81,6 +81,12 @@ QUESTIONS: dict[str, tuple[dict[str, Any], str, str, str]] = {
     ),
     "dp, delta 0": ({"guarantee": "dp"}, INSTANT, "no answer is ever certain", "Give `delta=` above 0"),
     "alarms": ({"max_alarms": 0}, DAY, "`max_alarms=` is 0", "at least 1"),
+    "huge threshold": (
+        {"at_most": 2**62 + 1},
+        INSTANT,
+        "`at_most=` is negative or above 2\\^62",
+        "0 or more",
+    ),
     "negative threshold": ({"at_most": -1}, INSTANT, "`at_most=` is -1", "at least 0"),
     "epsilon": ({"epsilon": 0}, INSTANT, "epsilon is 0", "above zero"),
 }

@@ -10,14 +10,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-
 from safeside import exact, records, untrusted
 from safeside.errors import BadQuestion, PrivacyError
 from safeside.exact import Number
 from safeside.groups import Domains, Where
 from safeside.ledger import Dataset
 from safeside.ledger.rules import PEOPLE_FLOOR, require_floor
+from safeside.mechanisms.counts import thresholds_for
 from safeside.releases.choosing import Choice, choose
 from safeside.releases.grouped import ARGUMENTS as OF_GROUPS
 from safeside.releases.grouped import Grouped, ask_groups, for_measures, subject_of
@@ -264,7 +263,8 @@ def _check_guarantee(kind: type[Method], given: Mapping[str, Any]) -> None:
 
 def _thresholds(places: Places, at_most: int | str | None) -> Whole:
     if at_most is not None:
-        return np.full(len(places), exact.whole(at_most, "`at_most=`"), dtype=np.int64)
+        name = "`at_most=`"
+        return thresholds_for(len(places), exact.whole(at_most, name), name=name).copy()
     if places.at_most is None:
         raise BadQuestion(
             "Nothing says how many visitors to ask about.",
