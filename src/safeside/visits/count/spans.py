@@ -3,12 +3,12 @@
 Each question about a window is asked of the clocks, which say what *may* be: a visit counts in every window
 it may touch. Moments only go up, and with them the answers of a clock change once; so the first and the last
 window are found by bisection, in expressions that every engine evaluates. Polars, which evaluates all
-branches of an expression, is given a division instead.
+branches of an expression, is given a division instead; so is Spark, in one piece of text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -67,6 +67,9 @@ class Extent:
         native, each = frame.to_native(), windows.each
         if isinstance(native, pl.LazyFrame) and self.begins.whole and self.ends.whole:
             return nw.from_native(native.with_columns(*self._by_arithmetic(each)))
+        if frame.implementation.is_pyspark() and all(map(_in_micros, (self.begins, self.ends))):
+            told: Frame = nw.from_native(native.selectExpr("*", *self._in_sql(each)))
+            return told
         last = len(each) - 1
         return frame.with_columns(
             _least(0, last, lambda at: self._begun(each[at])).alias(FIRST),
@@ -75,14 +78,29 @@ class Extent:
 
     def _by_arithmetic(self, each: tuple[Window, ...]) -> tuple[pl.Expr, pl.Expr]:
         """The same where times are whole numbers, by dividing them."""
-        over = [self.begins.end(window.end) for window in each[:-1]]
+        over, begins, ends = self._cuts(each)
+        last = _passed(self.first, begins)
+        if ends:
+            last = pl.max_horizontal(last, _passed(self.last, ends))
+        return _passed(self.first, over).alias(FIRST), last.alias(LAST)
+
+    def _in_sql(self, each: tuple[Window, ...]) -> tuple[str, str]:
+        """The same on Spark, where each expression is a call to Java, as text."""
+        over, begins, ends = self._cuts(each)
+        first, last = (f"unix_micros(`{name}`)" for name in (self.first, self.last))
+        passed = _passed_in_sql(first, begins)
+        if ends:
+            passed = f"greatest({passed}, {_passed_in_sql(last, ends)})"
+        return f"{_passed_in_sql(first, over)} AS {FIRST}", f"{passed} AS {LAST}"
+
+    def _cuts(self, each: tuple[Window, ...]) -> tuple[list[Cut], list[Cut], list[Cut]]:
+        """Where windows are over before a row begins; begin before it begins; and begin before it ends."""
         starts = [window.start - (self.held or timedelta(0)) for window in each[1:]]
-        first = _passed(self.first, over)
-        last = _passed(self.first, [self.begins.start(moment, inclusive=True) for moment in starts])
-        if self.held is None:
-            not_over = _passed(self.last, [self.ends.start(moment) for moment in starts])
-            last = pl.max_horizontal(last, not_over)
-        return first.alias(FIRST), last.alias(LAST)
+        return (
+            [self.begins.end(window.end) for window in each[:-1]],
+            [self.begins.start(moment, inclusive=True) for moment in starts],
+            [self.ends.start(moment) for moment in starts] if self.held is None else [],
+        )
 
     def _begun(self, window: Window) -> nw.Expr:
         """Whether it begins before the window ends."""
@@ -99,26 +117,44 @@ class Extent:
         return self.ends.after(nw.col(self.last), moment) | self.begins.since(column, moment)
 
 
-def _passed(column: str, cuts: Sequence[Cut]) -> pl.Expr:
-    """How many of the ascending cuts lie below a time.
+def _in_micros(clock: Clock) -> bool:
+    """Whether times are moments to the microsecond, as Spark's own are."""
+    return isinstance(clock, Stamps) and clock.dtype.time_zone is not None and clock.dtype.time_unit == "us"
 
-    The least whole numbers above them are taken apart into runs of equal steps: hours, or days, are one run,
-    and a few where a local clock jumps.
+
+def _runs(cuts: Sequence[Cut]) -> Iterator[tuple[int, int, int]]:
+    """The least whole numbers above ascending cuts, in runs of equal steps: first, step, and how many.
+
+    Hours, or days, are one run, and a few where a local clock jumps.
     """
     least = [int(cut.at) + cut.above for cut in cuts]
-    time, passed = pl.col(column).to_physical().cast(pl.Int64), pl.lit(0, pl.Int64)
     begin = 0
     while begin < len(least):
         step = least[begin + 1] - least[begin] if begin + 1 < len(least) else 1
         end = begin + 1
         while end < len(least) and least[end] - least[end - 1] == step:
             end += 1
-        first, last = least[begin], least[end - 1]
-        # Clipped before anything is subtracted: the farthest times would overflow.
-        within = time.clip(first - 1, last) - first
-        passed = passed + (within // step + 1 if step else (within + 1) * (end - begin))
+        yield least[begin], step, end - begin
         begin = end
+
+
+def _passed(column: str, cuts: Sequence[Cut]) -> pl.Expr:
+    """How many of the ascending cuts lie below a time."""
+    time, passed = pl.col(column).to_physical().cast(pl.Int64), pl.lit(0, pl.Int64)
+    for first, step, size in _runs(cuts):
+        # Clipped before anything is subtracted: the farthest times would overflow.
+        within = time.clip(first - 1, first + (size - 1) * step) - first
+        passed = passed + (within // step + 1 if step else (within + 1) * size)
     return passed
+
+
+def _passed_in_sql(time: str, cuts: Sequence[Cut]) -> str:
+    """The same in Spark's SQL, whose division drops the rest: nothing negative is divided."""
+    passed = ["0L"]
+    for first, step, size in _runs(cuts):
+        within = f"(greatest(least({time}, {first + (size - 1) * step}L), {first - 1}L) - {first}L"
+        passed.append(f"{within} + {step}L) div {step}L" if step else f"{within} + 1L) * {size}L")
+    return f"({' + '.join(passed)})"
 
 
 def _least(low: int, high: int, holds: Callable[[int], nw.Expr]) -> nw.Expr:
@@ -139,7 +175,7 @@ def each_window(frame: Frame) -> Frame:
         return nw.from_native(native.select(*names, numbers).explode(WINDOW))
     if frame.implementation.is_pyspark():
         exploded: Frame = nw.from_native(
-            native.selectExpr(*names, f"explode(sequence({FIRST}, {LAST})) AS {WINDOW}")
+            native.selectExpr(*names, f"explode(sequence({FIRST}, {LAST})) AS `{WINDOW}`")
         )
         return exploded
     if frame.implementation.is_duckdb():
