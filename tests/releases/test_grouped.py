@@ -347,6 +347,19 @@ def test_a_question_of_groups_that_was_put_together_otherwise_is_refused() -> No
         msgspec.structs.replace(question, groups=None).check()
 
 
+def test_groups_with_coordinates_are_drawn_on_a_map_and_others_stand_in_a_table(county: County) -> None:
+    mapped = SCHOOLS.with_columns(
+        latitude=pl.Series([35.6, 35.7, 35.8]), longitude=pl.Series([139.6, 139.7, 139.8])
+    )
+    on_a_map = county.publish("map", groups=mapped).map.read_text()
+    in_a_table = county.publish("table", as_of="2026-09-02").map.read_text()
+    assert 'id="map"' in on_a_map
+    assert 'id="map"' not in in_a_table
+    assert 'id="filter"' in in_a_table
+    for out in ("map", "table"):
+        verify(county.folder / out, county.folder / "safeside.key.pub")
+
+
 def test_the_published_bound_is_never_below_the_count_whatever_is_drawn(county: County) -> None:
     made = asked(epsilon="0.1", where=None, measures={"none": "mmr=0", "one": "mmr=1"})
     truth = count(_rows(), ["east", "north", "south"], [[("mmr", "=", ["0"])], [("mmr", "=", ["1"])]])

@@ -11,6 +11,7 @@ from __future__ import annotations
 from safeside.audit.case import Case, Check, Row
 from safeside.audit.cases_counts import account, additive, approximate, local
 from safeside.audit.cases_draws import Sampler, samplers
+from safeside.audit.cases_groups import grouped
 from safeside.audit.cases_selection import selection
 from safeside.audit.cases_sequences import sparse, vector
 from safeside.audit.published import published
@@ -20,7 +21,7 @@ from safeside.progress import Progress, quiet
 
 def cases() -> tuple[Case, ...]:
     """All exact audits, in the order in which they are shown."""
-    return (*additive(), *sparse(), *selection(), *vector(), *local(), *approximate(), *account())
+    return (*additive(), *grouped(), *sparse(), *selection(), *vector(), *local(), *approximate(), *account())
 
 
 def audit(progress: Progress = quiet) -> list[Row]:
