@@ -17,7 +17,7 @@ from tests.faults.snapshots import Snapshots
 
 from safeside.ledger import open_ledger, steps
 from safeside.ledger.witness import STATE_VARIABLE
-from safeside.releases import publication
+from safeside.releases import publish_steps
 
 ROUNDS = 4
 SMALL_ROUNDS = 1
@@ -36,7 +36,7 @@ def main(words: list[str]) -> int:
     with tempfile.TemporaryDirectory() as directory:
         for number, kind in enumerate(KINDS):
             way = _way(World.made(Path(directory) / f"way{number}"), kind)
-            first = way.index(publication.DRAWN)
+            first = way.index(publish_steps.DRAWN)
             for at in [one for one in range(first, len(way)) for _ in range(rounds)]:
                 world = World.made(Path(directory) / str(done))
                 stops = [at, *(dice.randrange(first, len(way)) for _ in range(dice.randrange(MOST_KILLS)))]

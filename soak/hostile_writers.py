@@ -30,7 +30,7 @@ from tests.releases.worlds import truth
 from safeside.errors import SafesideError
 from safeside.ledger import Stage, open_ledger, steps
 from safeside.ledger.witness import STATE_VARIABLE
-from safeside.releases import publication
+from safeside.releases import publish_steps
 from safeside.releases.release import Release, load_release
 from safeside.releases.signature import check_signature
 from safeside.releases.signing import load_public
@@ -231,7 +231,7 @@ class Siege:
         home = self.world.home
         for name in ("said", "begin"):
             (home / name).unlink(missing_ok=True)
-        step, seed = self.dice.choice(publication.STEPS), self.dice.getrandbits(32)
+        step, seed = self.dice.choice(publish_steps.STEPS), self.dice.getrandbits(32)
         child = CONTEXT.Process(target=attempt, args=(str(home), request, step, seed))
         child.start()
         child.join(patience)

@@ -18,7 +18,7 @@ import polars as pl
 from safeside.cli.main import main
 from safeside.ledger import Stage, create_ledger, open_ledger, steps
 from safeside.ledger.witness import STATE_VARIABLE
-from safeside.releases import publication
+from safeside.releases import publish_steps
 from safeside.releases.publish import publish
 from safeside.releases.release import Release
 from safeside.releases.signing import create_key
@@ -39,7 +39,7 @@ LEDGER_STEPS = [
 def all_steps(kind: str) -> list[str]:
     """Every named step on the way of this kind of release."""
     ledger = [step for step in LEDGER_STEPS if kind == "sparse" or not step.startswith("return")]
-    return [*publication.STEPS, *ledger]
+    return [*publish_steps.STEPS, *ledger]
 
 
 @dataclass(frozen=True)

@@ -10,20 +10,20 @@ from tests.faults.publishing import CAP, World, killed_at
 from tests.faults.snapshots import Snapshots
 
 from safeside.ledger import Reservation, open_ledger, steps
-from safeside.releases import publication
+from safeside.releases import publish_steps
 from safeside.releases.release import load_release
 from safeside.releases.sealing import bound_to, unseal
 from safeside.releases.verify import verify
 
 BEFORE_THE_COMMIT = [
-    *publication.STEPS[publication.STEPS.index(publication.OPENED) :][:5],
+    *publish_steps.STEPS[publish_steps.STEPS.index(publish_steps.OPENED) :][:5],
     steps.of("commit", steps.BEGUN),
     steps.of("commit", steps.APPENDED),
 ]
 AFTER_THE_COMMIT = [
     steps.of("commit", steps.STORED),
     steps.of("commit", steps.WITNESSED),
-    *publication.STEPS[publication.STEPS.index(publication.COMMITTED) :],
+    *publish_steps.STEPS[publish_steps.STEPS.index(publish_steps.COMMITTED) :],
 ]
 
 
@@ -63,7 +63,7 @@ def test_the_length_of_an_encrypted_draw_says_nothing_of_the_draw(
         pl.concat(crowds[:crowd]).write_parquet(world.home / "visits.parquet")
         for _ in range(3):
             with monkeypatch.context() as patch:
-                patch.setattr(steps, "reached", stop_at(publication.SEALED))
+                patch.setattr(steps, "reached", stop_at(publish_steps.SEALED))
                 with pytest.raises(KeyboardInterrupt):
                     world.publish(kind)
         sizes |= {one.stat().st_size for one in world.sealed()}
@@ -84,7 +84,7 @@ def stop_at(step: str) -> Callable[[str], None]:
 
 @pytest.mark.parametrize("kind", ["counts", "sparse"])
 def test_kills_after_the_commit_show_one_draw_which_is_the_one_that_appears(world: World, kind: str) -> None:
-    last = len(AFTER_THE_COMMIT) if kind == "sparse" else AFTER_THE_COMMIT.index(publication.RETURNED)
+    last = len(AFTER_THE_COMMIT) if kind == "sparse" else AFTER_THE_COMMIT.index(publish_steps.RETURNED)
     for step in BEFORE_THE_COMMIT:
         killed_at(world, kind, step)
     snapshots = Snapshots(world)
@@ -103,7 +103,7 @@ def test_kills_after_the_commit_show_one_draw_which_is_the_one_that_appears(worl
 
 
 def test_the_key_of_a_draw_that_has_appeared_is_overwritten(world: World) -> None:
-    killed_at(world, "counts", publication.COMMITTED)
+    killed_at(world, "counts", publish_steps.COMMITTED)
     (path,) = world.out.parent.glob(".noon.*.sealed")
     data = path.read_bytes()
     with open_ledger(world.home / "ledger.db") as ledger:
@@ -117,7 +117,7 @@ def test_the_key_of_a_draw_that_has_appeared_is_overwritten(world: World) -> Non
 
 
 def test_no_key_reaches_an_event_a_witness_or_a_message(world: World) -> None:
-    killed_at(world, "counts", publication.COMMITTED)
+    killed_at(world, "counts", publish_steps.COMMITTED)
     with open_ledger(world.home / "ledger.db") as ledger:
         ((_, draw),) = ledger.draws().items()
         told = [event.body for event in ledger.history()]

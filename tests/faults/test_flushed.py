@@ -16,7 +16,7 @@ from safeside.ledger import create_ledger, events, open_ledger, steps
 from safeside.ledger.sqlite import SqliteStore
 from safeside.ledger.store import Identity
 from safeside.ledger.witness import STATE_VARIABLE
-from safeside.releases import publication
+from safeside.releases import publish_steps
 from safeside.releases.signing import create_key, load_private
 from safeside.releases.withdraw import withdraw
 
@@ -79,7 +79,7 @@ def published(world: World, monkeypatch: pytest.MonkeyPatch) -> Journal:
 
 
 def test_a_draw_is_on_the_disk_before_the_ledger_commits_to_it(world: World, published: Journal) -> None:
-    drawn = published.at("step", publication.DRAWN)
+    drawn = published.at("step", publish_steps.DRAWN)
     (sealed,) = {line[1] for line in published.lines if line[0] == "flush" and line[1].endswith(".sealed")}
     sizes = sum((world.out / name).stat().st_size for name in FILES)
     committing = published.at("step", steps.of("commit", steps.BEGUN))
@@ -89,7 +89,7 @@ def test_a_draw_is_on_the_disk_before_the_ledger_commits_to_it(world: World, pub
 
 
 def test_a_release_appears_signed_and_stays(world: World, published: Journal) -> None:
-    signed = published.at("step", publication.SIGNED)
+    signed = published.at("step", publish_steps.SIGNED)
     (appearing,) = {
         Path(line[1]) for line in published.lines if line[0] == "rename" and line[2] == str(world.out)
     }
@@ -98,15 +98,15 @@ def test_a_release_appears_signed_and_stays(world: World, published: Journal) ->
     for name in FILES | {"signature.json"}:
         at = published.flushed(appearing / name, after=signed, before=whole)
         assert published.sizes[at] == (world.out / name).stat().st_size > 0
-    published.flushed(world.out.parent, after=appears, before=published.at("step", publication.APPEARED))
+    published.flushed(world.out.parent, after=appears, before=published.at("step", publish_steps.APPEARED))
 
 
 def test_the_draw_is_gone_from_the_disk_before_its_key_is(world: World, published: Journal) -> None:
     """Else a power cut could leave a draw that was committed and that nobody can open."""
-    appeared = published.at("step", publication.APPEARED)
-    cleared = published.at("step", publication.CLEARED, after=appeared)
+    appeared = published.at("step", publish_steps.APPEARED)
+    cleared = published.at("step", publish_steps.CLEARED, after=appeared)
     published.flushed(world.out.parent, after=appeared, before=cleared)
-    assert cleared < published.at("step", publication.FORGOTTEN)
+    assert cleared < published.at("step", publish_steps.FORGOTTEN)
 
 
 @pytest.mark.parametrize("kind", ["reserve", "commit", "return"])

@@ -15,7 +15,7 @@ from tests.postgres import Server
 from safeside.errors import CannotWrite, LedgerError, SafesideError, StoreUnavailable
 from safeside.ledger import create_ledger, open_ledger, steps
 from safeside.ledger.witness import STATE_VARIABLE
-from safeside.releases import publication
+from safeside.releases import publish_steps
 from safeside.releases.verify import verify
 
 RETRY = "running the same command again finishes the release and spends nothing more"
@@ -67,7 +67,7 @@ def test_a_read_only_directory_is_refused_before_anything_is_paid(world: World) 
     assert spent(world.home / "ledger.db") == 0
 
 
-@pytest.mark.parametrize("step", [publication.COUNTED, publication.SEALED])
+@pytest.mark.parametrize("step", [publish_steps.COUNTED, publish_steps.SEALED])
 def test_a_ledger_file_that_goes_away_midway(
     world: World, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
@@ -85,7 +85,7 @@ def test_a_ledger_file_that_goes_away_midway(
     monkeypatch.setenv(STATE_VARIABLE, str(world.home / "state"))
     away.rename(path)
     # What was drawn before it could be committed cannot be read by anybody, so it is drawn anew.
-    assert len(world.sealed()) == (step == publication.SEALED)
+    assert len(world.sealed()) == (step == publish_steps.SEALED)
     world.publish("counts")
     assert world.sealed() == []
     verify(world.out, world.home / "key.pub")
@@ -94,7 +94,7 @@ def test_a_ledger_file_that_goes_away_midway(
 
 @pytest.mark.xdist_group("postgres")
 @pytest.mark.parametrize(
-    "step", [publication.ASKED, publication.COUNTED, publication.SEALED, publication.APPEARED]
+    "step", [publish_steps.ASKED, publish_steps.COUNTED, publish_steps.SEALED, publish_steps.APPEARED]
 )
 def test_a_database_server_that_goes_away_midway(
     world: World, postgres: Server, monkeypatch: pytest.MonkeyPatch, step: str
@@ -114,9 +114,9 @@ def test_a_database_server_that_goes_away_midway(
                 world.publish("sparse", ledger=url)
         finally:
             postgres.start()
-    if step != publication.ASKED:
+    if step != publish_steps.ASKED:
         assert RETRY in caught.value.do
-    if step == publication.APPEARED:
+    if step == publish_steps.APPEARED:
         assert "The release is published" in caught.value.what
         assert "safeside.recover_ledger" in caught.value.do
     else:

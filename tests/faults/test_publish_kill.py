@@ -32,7 +32,7 @@ def test_many_processes_with_one_request_make_one_release(world: World) -> None:
 
 
 def test_killed_again_and_again_at_every_step_in_turn_it_is_still_one_release(world: World) -> None:
-    from safeside.releases.publication import STEPS
+    from safeside.releases.publish_steps import STEPS
 
     for step in STEPS:
         killed_at(world, "sparse", step)

@@ -8,10 +8,10 @@ import pytest
 from tests.faults.publishing import World, all_steps, signalled_at
 
 from safeside.ledger import open_ledger, steps
-from safeside.releases import publication
+from safeside.releases import publish_steps
 
 AGAIN = "Running the same command again finishes the release and spends nothing more."
-UNPAID = [publication.ASKED, *(steps.of("reserve", step) for step in (steps.BEGUN, steps.APPENDED))]
+UNPAID = [publish_steps.ASKED, *(steps.of("reserve", step) for step in (steps.BEGUN, steps.APPENDED))]
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ UNPAID = [publication.ASKED, *(steps.of("reserve", step) for step in (steps.BEGU
 )
 @pytest.mark.parametrize(
     ("kind", "step"),
-    [("sparse", step) for step in all_steps("sparse")] + [("counts", step) for step in publication.STEPS],
+    [("sparse", step) for step in all_steps("sparse")] + [("counts", step) for step in publish_steps.STEPS],
 )
 def test_a_signal_ends_it_in_good_order_and_a_retry_gives_one_release(
     world: World, kind: str, step: str, number: int, code: int, word: str

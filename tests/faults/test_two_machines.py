@@ -22,7 +22,7 @@ from tests.postgres import Server
 from safeside.errors import SafesideError
 from safeside.ledger import create_ledger, open_ledger, steps
 from safeside.ledger.witness import STATE_VARIABLE
-from safeside.releases import publication
+from safeside.releases import publish_steps
 from safeside.releases.purge import purge
 from safeside.releases.verify import verify
 
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.xdist_group("postgres")
 REQUEST = "monday"
 PATIENCE = 60
 OUTSIDE = [
-    *publication.STEPS,
+    *publish_steps.STEPS,
     *(steps.of(kind, step) for kind in ("reserve", "commit") for step in (steps.STORED, steps.WITNESSED)),
 ]
 """The steps at which no transaction is open, so that another machine need not wait."""
@@ -161,15 +161,15 @@ def test_on_disks_of_their_own_one_answers_and_the_other_is_told(pair: Pair, hol
     assert pair.spent() == 1
 
 
-@pytest.mark.parametrize("die", publication.STEPS)
+@pytest.mark.parametrize("die", publish_steps.STEPS)
 def test_bad_input_on_one_machine_returns_nothing_that_the_other_may_have_drawn_under(
     pair: Pair, die: str
 ) -> None:
     good = pair.a.spoilt()
-    pair.interleave(publication.RESERVED, die=die)
+    pair.interleave(publish_steps.RESERVED, die=die)
     pair.check()
     # The other machine had taken the reservation up, unless it died before.
-    assert pair.spent() == (0 if die == publication.ASKED else 1)
+    assert pair.spent() == (0 if die == publish_steps.ASKED else 1)
     (pair.a.home / "visits.parquet").write_bytes(good)
     told = pair.retry()
     assert "" in told
@@ -177,7 +177,7 @@ def test_bad_input_on_one_machine_returns_nothing_that_the_other_may_have_drawn_
     assert (len(pair.seen()), pair.spent()) == (1, 1)
 
 
-@pytest.mark.parametrize("hold", publication.STEPS)
+@pytest.mark.parametrize("hold", publish_steps.STEPS)
 def test_on_a_shared_directory_without_locks_there_is_still_one_release(pair: Pair, hold: str) -> None:
     pair.shared = str(pair.a.out)
     pair.interleave(hold)

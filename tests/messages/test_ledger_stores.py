@@ -146,7 +146,7 @@ def test_a_ledger_made_twice_on_a_server(url: str) -> None:
 
 
 def test_a_busy_ledger(book: Ledger) -> None:
-    assert (store.busy('the ledger "x"').what, store.busy("it").do) == (
+    assert (store.busy('the ledger "x"', 120).what, store.busy("it", 120).do) == (
         'The ledger "x" was busy for 120 seconds.',
         "Nothing was spent. Look for another safeside that hangs, then run the same command again.",
     )

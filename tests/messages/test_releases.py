@@ -23,7 +23,7 @@ from safeside.errors import SafesideError
 from safeside.ledger import create_ledger, open_ledger, steps
 from safeside.ledger.witness import STATE_VARIABLE
 from safeside.noise.entropy import simulated_entropy
-from safeside.releases import publication, signing
+from safeside.releases import publish_steps, signing
 from safeside.releases.purge import purge
 from safeside.releases.release import load_release
 from safeside.releases.staging import Staging
@@ -273,7 +273,7 @@ def test_input_that_cannot_be_counted(world: World, fault: str) -> None:
 
 
 def test_releases_that_cannot_be_finished(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    killed_at(world, "counts", publication.COMMITTED)
+    killed_at(world, "counts", publish_steps.COMMITTED)
     (sealed,) = world.sealed()
     whole = sealed.read_bytes()
     for spoil in (Path.unlink, lambda path: path.write_bytes(whole[:-1] + b"x")):
@@ -289,7 +289,7 @@ def test_releases_that_cannot_be_finished(world: World, monkeypatch: pytest.Monk
     sealed.write_bytes(whole)
 
     def reached(name: str) -> None:
-        if name == publication.FLUSHED:
+        if name == publish_steps.FLUSHED:
             (ours,) = world.out.parent.glob(".noon.*.appearing")
             ours.rename(world.home / "taken")
             ours.mkdir()

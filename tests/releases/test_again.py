@@ -12,7 +12,7 @@ from tests.releases.worlds import remaining
 
 from safeside.errors import BadQuestion
 from safeside.ledger import open_ledger
-from safeside.releases import publication
+from safeside.releases import publish_steps
 from safeside.releases.preview import Preview
 from safeside.releases.publish import prepare
 from safeside.releases.signing import load_private
@@ -79,7 +79,7 @@ def test_another_question_is_another_question(world: World) -> None:
 
 
 def test_a_retry_is_not_asked_about(world: World) -> None:
-    killed_at(world, "counts", publication.RESERVED)
+    killed_at(world, "counts", publish_steps.RESERVED)
     first = world.publish("counts")
     assert world.publish("counts").digest == first.digest
     assert previewed(world, out=world.out).answered is None
@@ -93,7 +93,7 @@ def test_what_supersedes_is_not_asked_about(world: World) -> None:
 
 
 def test_a_request_that_was_paid_and_not_finished_is_named_with_its_directory(world: World) -> None:
-    killed_at(world, "counts", publication.RESERVED)
+    killed_at(world, "counts", publish_steps.RESERVED)
     with pytest.raises(
         BadQuestion, match=r"has paid for the same question.+finishes it and spends nothing more"
     ):

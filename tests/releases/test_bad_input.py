@@ -12,7 +12,7 @@ from safeside.errors import (
     BadQuestion,
 )
 from safeside.ledger import open_ledger
-from safeside.releases import publication
+from safeside.releases import publish_steps
 from safeside.visits import Expected, LeftOut
 
 
@@ -119,7 +119,7 @@ def test_more_people_than_declared_stop_the_release(world: World) -> None:
     nothing_published(world)
 
 
-@pytest.mark.parametrize("step", [publication.DRAWN, publication.WRITTEN])
+@pytest.mark.parametrize("step", [publish_steps.DRAWN, publish_steps.WRITTEN])
 def test_what_was_drawn_stays_charged_though_the_input_is_bad_the_next_time(world: World, step: str) -> None:
     killed_at(world, "counts", step)
     good = (world.home / "visits.parquet").read_bytes()

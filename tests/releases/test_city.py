@@ -66,7 +66,7 @@ def check_against_theory(inquiry: Inquiry, counts: NDArray[np.int64], limit: int
     said = np.array([said_at_most(inquiry, counts, seed) for seed in range(TIMES)])
     assert not said[:, counts > limit].any()
     method = inquiry.question.method
-    chance = np.array([method.beta(inquiry.conditions, limit, count) for count in range(limit + 1)])
+    chance = np.array(list(method.chances(inquiry.conditions, limit, range(limit + 1)).values()))
     expected = np.where(counts <= limit, chance[np.minimum(counts, limit)], 0.0)
     error = np.sqrt((expected * (1 - expected)).sum() / TIMES)
     assert abs(said.sum(axis=1).mean() - expected.sum()) <= 5 * error

@@ -17,7 +17,7 @@ from safeside.errors import (
 )
 from safeside.ledger import open_ledger, recover_ledger
 from safeside.ledger.witness import STATE_VARIABLE
-from safeside.releases import publication
+from safeside.releases import publish_steps
 from safeside.releases.release import load_release
 from safeside.releases.verify import verify
 
@@ -49,7 +49,7 @@ def test_a_fork_is_seen_by_the_releases_alone(world: World, monkeypatch: pytest.
     assert remaining(world) == CAP - 1
 
 
-@pytest.mark.parametrize("step", [publication.SEALED, publication.COMMITTED])
+@pytest.mark.parametrize("step", [publish_steps.SEALED, publish_steps.COMMITTED])
 def test_under_a_reservation_that_was_charged_again_nothing_is_drawn_that_was_committed_before(
     world: World, step: str
 ) -> None:
@@ -66,7 +66,7 @@ def test_under_a_reservation_that_was_charged_again_nothing_is_drawn_that_was_co
         file.write(lost)
     with open_ledger(world.home / "ledger.db") as ledger:
         assert len(ledger.recover().recharged) == 1
-    if step == publication.COMMITTED:
+    if step == publish_steps.COMMITTED:
         # The key went with the database: nobody can read the draw any more, and it stays charged.
         with pytest.raises(BadRelease, match="was committed, and what was drawn for it"):
             world.publish("counts")
@@ -76,7 +76,7 @@ def test_under_a_reservation_that_was_charged_again_nothing_is_drawn_that_was_co
     assert remaining(world) == CAP - 1
 
 
-@pytest.mark.parametrize("step", [publication.SEALED, publication.COMMITTED, publication.APPEARED])
+@pytest.mark.parametrize("step", [publish_steps.SEALED, publish_steps.COMMITTED, publish_steps.APPEARED])
 def test_a_ledger_made_anew_from_its_witness_has_no_keys_and_draws_nothing_twice(
     world: World, step: str
 ) -> None:
@@ -85,7 +85,7 @@ def test_a_ledger_made_anew_from_its_witness_has_no_keys_and_draws_nothing_twice
     recover_ledger(world.home / "ledger.db")
     with open_ledger(world.home / "ledger.db") as ledger:
         assert ledger.draws() == {}
-    if step == publication.COMMITTED:
+    if step == publish_steps.COMMITTED:
         with pytest.raises(BadRelease, match="was committed, and what was drawn for it"):
             world.publish("counts")
         assert not world.out.exists()
@@ -99,7 +99,7 @@ def test_a_ledger_made_anew_from_its_witness_has_no_keys_and_draws_nothing_twice
 def test_a_release_of_which_the_ledger_forgot_the_commit_is_not_drawn_again(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    killed_at(world, "counts", publication.COUNTED)
+    killed_at(world, "counts", publish_steps.COUNTED)
     old = (world.home / "ledger.db").read_bytes()
     first = world.publish("counts")
     (world.home / "ledger.db").write_bytes(old)

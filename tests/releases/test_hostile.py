@@ -20,7 +20,7 @@ from safeside.cli.main import build
 from safeside.errors import BadFile, BadQuestion, BadRelease, BadSignature, ReleaseError, SafesideError
 from safeside.ledger import open_ledger
 from safeside.records import canonical
-from safeside.releases import publication
+from safeside.releases import publish_steps
 from safeside.releases.basemap import read_basemap
 from safeside.releases.publish import prepare
 from safeside.releases.purge import purge
@@ -173,7 +173,7 @@ def test_a_sibling_that_only_says_it_is_of_this_ledger_stops_nothing_and_is_name
 
 
 def test_purge_opens_nothing_deletes_what_nobody_can_read_and_leaves_links(world: World) -> None:
-    killed_at(world, "counts", publication.COMMITTED)
+    killed_at(world, "counts", publish_steps.COMMITTED)
     (sealed,) = world.sealed()
     planted = []
     for number, kind in enumerate(HOSTILE):

@@ -12,7 +12,7 @@ from tests.releases.worlds import BAD, LIMITS, nothing_published, remaining, spo
 
 from safeside.errors import BadFile, BadQuestion, LedgerError, LimitBroken
 from safeside.ledger import Ledger, open_ledger, steps
-from safeside.releases import publication
+from safeside.releases import publish_steps
 from safeside.visits import StayRule, VisitFormat
 
 NOON = "2021-06-03T12:00:00+00:00"
@@ -154,7 +154,7 @@ def sparse(limited: World) -> Any:
     return limited.publish("sparse", **asked)
 
 
-@pytest.mark.parametrize("step", [publication.RESERVED, publication.SEALED])
+@pytest.mark.parametrize("step", [publish_steps.RESERVED, publish_steps.SEALED])
 def test_a_request_that_was_paid_before_a_stop_does_not_go_on_past_it(
     limited: World, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
@@ -164,7 +164,7 @@ def test_a_request_that_was_paid_before_a_stop_does_not_go_on_past_it(
         if name == step:
             monkeypatch.setattr(steps, "reached", lambda _: None)
             broken(limited)
-            if step == publication.RESERVED:
+            if step == publish_steps.RESERVED:
                 raise KeyboardInterrupt
 
     monkeypatch.setattr(steps, "reached", stop_meanwhile)

@@ -18,7 +18,7 @@ from safeside import records
 from safeside.errors import BadRelease, CannotWrite, SafesideError
 from safeside.ledger import open_ledger, steps
 from safeside.ledger.witness import STATE_VARIABLE
-from safeside.releases import publication
+from safeside.releases import publish_steps
 from safeside.releases.release import Release
 from safeside.releases.verify import verify
 
@@ -84,7 +84,7 @@ def test_a_forged_draw_is_refused_before_anything_is_paid(world: World, forged: 
     drawn_from_the_data(world, world.publish("counts", request_id=REQUEST), forged)
 
 
-@pytest.mark.parametrize("step", [publication.RESERVED, publication.COUNTED, publication.DRAWN])
+@pytest.mark.parametrize("step", [publish_steps.RESERVED, publish_steps.COUNTED, publish_steps.DRAWN])
 def test_a_forged_draw_beside_a_reservation_is_not_looked_at(
     world: World, forged: Mapping[str, bytes], monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
@@ -104,7 +104,7 @@ def test_a_forged_draw_beside_a_reservation_is_not_looked_at(
 def test_a_kill_before_the_payment_leaves_nothing_that_the_next_run_takes_for_a_stranger(
     world: World,
 ) -> None:
-    killed_at(world, "counts", publication.ASKED)
+    killed_at(world, "counts", publish_steps.ASKED)
     killed_at(world, "counts", steps.of("reserve", steps.APPENDED))
     assert [one.suffix for one in world.out.parent.iterdir()] == [".lock"]
     world.publish("counts")
@@ -147,7 +147,7 @@ SPOILT: dict[str, Callable[[Path], object]] = {
 def test_a_committed_draw_that_is_lost_stays_charged_and_is_never_drawn_again(
     world: World, fault: str
 ) -> None:
-    killed_at(world, "counts", publication.COMMITTED)
+    killed_at(world, "counts", publish_steps.COMMITTED)
     SPOILT[fault](sealed(world))
     for _ in range(2):
         with pytest.raises(
@@ -163,11 +163,11 @@ def test_a_committed_draw_that_is_lost_stays_charged_and_is_never_drawn_again(
 
 
 def test_the_draw_of_one_request_is_not_published_for_another(world: World) -> None:
-    killed_at(world, "sparse", publication.COMMITTED)
+    killed_at(world, "sparse", publish_steps.COMMITTED)
     other = sealed(world)
     kept = other.read_bytes()
     other.unlink()
-    killed_at(world, "counts", publication.COMMITTED)
+    killed_at(world, "counts", publish_steps.COMMITTED)
     path = sealed(world)
     path.write_bytes(kept)
     with pytest.raises(BadRelease, match="or was altered"):
@@ -180,7 +180,7 @@ def test_what_is_signed_is_what_was_checked_whatever_is_on_the_disk_meanwhile(
     """Every file beside the directory is overwritten at every step that has something to overwrite."""
 
     def reached(name: str) -> None:
-        if not name.startswith("publish: ") or name == publication.APPEARED or world.out.exists():
+        if not name.startswith("publish: ") or name == publish_steps.APPEARED or world.out.exists():
             return
         for path in world.out.parent.rglob("*"):
             if path.is_file() and not path.name.endswith("lock"):
@@ -203,7 +203,7 @@ def test_a_directory_that_takes_the_place_of_ours_is_noticed(
     world: World, forged: Mapping[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def reached(name: str) -> None:
-        if name == publication.FLUSHED:
+        if name == publish_steps.FLUSHED:
             (ours,) = world.out.parent.glob(".noon.*.appearing")
             ours.rename(world.home / "taken")
             ours.mkdir()

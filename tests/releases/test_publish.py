@@ -24,7 +24,7 @@ from safeside.errors import (
 )
 from safeside.ledger import open_ledger
 from safeside.noise.entropy import simulated_entropy
-from safeside.releases import publication
+from safeside.releases import publish_steps
 from safeside.releases.publish import prepare
 from safeside.releases.verify import verify
 
@@ -78,10 +78,10 @@ def test_the_same_command_again_is_the_same_release_paid_once(world: World) -> N
 
 
 def test_nobody_else_can_look_into_a_draw_that_is_not_committed(world: World) -> None:
-    killed_at(world, "counts", publication.SEALED)
+    killed_at(world, "counts", publish_steps.SEALED)
     (sealed,) = world.sealed()
     assert sealed.stat().st_mode & 0o777 == 0o600
-    killed_at(world, "counts", publication.PLACED)
+    killed_at(world, "counts", publish_steps.PLACED)
     (appearing,) = world.out.parent.glob(".noon.*.appearing")
     assert appearing.stat().st_mode & 0o777 == 0o700
     world.publish("counts")
@@ -176,7 +176,7 @@ def test_a_release_names_earlier_ones_by_number_and_digest_and_not_what_came_to_
     world: World,
 ) -> None:
     """That a question was paid for and never answered is nobody else's business."""
-    killed_at(world, "sparse", publication.RESERVED)
+    killed_at(world, "sparse", publish_steps.RESERVED)
     first = world.publish("counts", out=world.home / "releases" / "first")
     assert first.manifest["guarantee"]["earlier"] == {"number": 0, "digest": "0" * 64}
     second = world.publish("sparse")
@@ -265,7 +265,7 @@ def test_wherever_a_path_leads_the_release_is_there(
 
 
 def test_an_order_may_not_come_from_a_release_that_was_altered_or_never_published(world: World) -> None:
-    killed_at(world, "counts", publication.PLACED)
+    killed_at(world, "counts", publish_steps.PLACED)
     (appearing,) = world.out.parent.glob(".noon.*.appearing")
     later = {"out": world.home / "releases" / "later"}
     with pytest.raises(BadRelease):

@@ -7,7 +7,7 @@ from tests.faults.publishing import World, killed_at
 
 from safeside.errors import CannotWrite
 from safeside.ledger import open_ledger
-from safeside.releases import publication
+from safeside.releases import publish_steps
 from safeside.releases.purge import purge
 
 
@@ -37,7 +37,7 @@ def test_a_file_that_is_not_there_is_an_error(world: World) -> None:
 
 def test_a_draw_that_was_not_committed_goes_and_may_be_drawn_again(world: World) -> None:
     """Nobody can read it, with or without the ledger: its key was in the memory of a process that is gone."""
-    killed_at(world, "counts", publication.SEALED)
+    killed_at(world, "counts", publish_steps.SEALED)
     kept = purge([world.out.parent])
     assert kept.deleted == ()
     assert "give `ledger=`" in kept.kept[0][1]
@@ -49,7 +49,7 @@ def test_a_draw_that_was_not_committed_goes_and_may_be_drawn_again(world: World)
 
 
 def test_half_written_files_go(world: World) -> None:
-    killed_at(world, "counts", publication.PLACED)
+    killed_at(world, "counts", publish_steps.PLACED)
     (gone,) = purge([world.out.parent]).deleted
     assert gone.suffix == ".appearing"
     assert not gone.exists()
@@ -57,7 +57,7 @@ def test_half_written_files_go(world: World) -> None:
 
 
 def test_a_committed_draw_stays_to_be_finished(world: World) -> None:
-    killed_at(world, "counts", publication.COMMITTED)
+    killed_at(world, "counts", publish_steps.COMMITTED)
     with open_ledger(world.home / "ledger.db") as ledger:
         kept = purge([world.out.parent], ledger=ledger)
     assert kept.deleted == ()

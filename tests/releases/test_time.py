@@ -13,7 +13,7 @@ from tests.releases.making import simulated
 from safeside.errors import BadFile, BadQuestion
 from safeside.ledger import open_ledger
 from safeside.ledger.witness import STATE_VARIABLE
-from safeside.releases import publication
+from safeside.releases import publication, publish_steps
 from safeside.releases.publish import prepare
 from safeside.releases.verify import verify
 
@@ -113,7 +113,7 @@ def test_what_was_begun_before_the_end_is_finished_after_it(
             return end + timedelta(days=1)
 
     def stop(name: str) -> None:
-        if name == publication.SEALED:
+        if name == publish_steps.SEALED:
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:

@@ -20,7 +20,7 @@ from safeside import records
 from safeside.errors import BadQuestion, ClockBackwards, SafesideError
 from safeside.ledger import addresses, checkpoint, events, steps
 from safeside.ledger.events import Action, Event, Head
-from safeside.ledger.lookup import Row, exchanged, forked, in_parts, tampered
+from safeside.ledger.lookup import Row, check_documents, exchanged, forked, in_parts, tampered
 from safeside.ledger.state import SLACK_SECONDS, State
 from safeside.ledger.store import Draw, Glance, Identity, Rows, Store
 from safeside.ledger.witness import Line, Witness, WitnessRecord, witness_of
@@ -395,14 +395,6 @@ class Chain:
         for witness, (missed, documents) in behind.items():
             witness.add(mine, missed + new, documents, compared)
         addresses.note(self.addresses, self.identity.ledger_id)
-
-
-def check_documents(rows: Rows, event: Event) -> None:
-    """Every long part of a question is there, and is what was asked."""
-    for key in events.documents_of(event.action):
-        body = rows.document(key)
-        if body is None or events.digest(body) != key:
-            raise tampered(event.number, "a part of its question is missing or was altered")
 
 
 def _minute(time: datetime) -> str:

@@ -19,7 +19,7 @@ from safeside.ledger import events
 from safeside.ledger.account import Dataset, Group, Reservation, Stage, Tally, skeleton
 from safeside.ledger.checkpoint import Broken, Index
 from safeside.ledger.events import Event, Head
-from safeside.ledger.store import begin
+from safeside.ledger.store import Rows, begin
 from safeside.records import Part
 
 Row = tuple[int, str, str]
@@ -284,3 +284,11 @@ def exchanged() -> LedgerForked:
         "The witness belongs to another ledger than the one that is here now.",
         "Put back the ledger that was here, or move this one, without the witness, to a place of its own.",
     )
+
+
+def check_documents(rows: Rows, event: Event) -> None:
+    """Every long part of a question is there, and is what was asked."""
+    for key in events.documents_of(event.action):
+        body = rows.document(key)
+        if body is None or events.digest(body) != key:
+            raise tampered(event.number, "a part of its question is missing or was altered")

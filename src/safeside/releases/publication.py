@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
@@ -42,16 +42,7 @@ from safeside.noise.entropy import Entropy
 from safeside.privacy.account import Cost
 from safeside.progress import Progress, quiet
 from safeside.releases import again
-from safeside.releases.appearing import (
-    APPEARED,
-    CLEARED,
-    COMMITTED,
-    FORGOTTEN,
-    SIGNED,
-    WRITTEN,
-    Draws,
-    seal_into,
-)
+from safeside.releases.appearing import APPEARED, Draws, seal_into
 from safeside.releases.asking import Inquiry
 from safeside.releases.check_claims import check_claims
 from safeside.releases.check_files import check_files
@@ -60,28 +51,25 @@ from safeside.releases.grouped import count_grouped
 from safeside.releases.limits import CLOSED, require_within
 from safeside.releases.looked_at import charged_periods, looked_at, whole_days, written
 from safeside.releases.preview import Preview, preview
+from safeside.releases.publish_steps import (
+    ASKED,
+    COMPOSED,
+    COUNTED,
+    DRAWN,
+    OPENED,
+    ORDERED,
+    RESERVED,
+    RETURNED,
+    SEALED,
+)
 from safeside.releases.question import Question, require_time
 from safeside.releases.record import Paid, Promised, ReleaseRecord
 from safeside.releases.record import written as moment_written
 from safeside.releases.release import Release, hold, load_release
 from safeside.releases.sealing import room
 from safeside.releases.signing import PrivateKey
-from safeside.releases.staging import FLUSHED, MADE, PLACED, Staging
+from safeside.releases.staging import Staging
 from safeside.visits import Confirm, Counts, Expected, count_visits, default_cache, never_confirm
-
-ASKED: Final = "publish: the question is checked"
-RESERVED: Final = "publish: the reservation is paid"
-COUNTED: Final = "publish: people are counted"
-ORDERED: Final = "publish: the order is fixed"
-OPENED: Final = "publish: a file for the draw is made"
-DRAWN: Final = "publish: noise is drawn"
-COMPOSED: Final = "publish: files are composed and checked"
-SEALED: Final = "publish: the draw is on the disk, encrypted"
-RETURNED: Final = "publish: unused budget is returned"
-STEPS: Final = (
-    *(ASKED, RESERVED, COUNTED, ORDERED, OPENED, DRAWN, COMPOSED, WRITTEN, SEALED, COMMITTED, SIGNED),
-    *(MADE, PLACED, FLUSHED, APPEARED, CLEARED, FORGOTTEN, RETURNED),
-)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
