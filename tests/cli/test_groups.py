@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from safeside import create_key, create_ledger
 from safeside.cli.main import build
+from safeside.cli.wording import as_typed
 from safeside.errors import BadQuestion, LimitBroken, SafesideError
 
 PUPILS = "pupil,school,mmr\n" + "".join(
@@ -46,6 +47,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_from_a_csv_to_a_release_in_three_commands(folder: Path) -> None:
     checked = run("check", "pupils.csv", *COUNTED, *READ)
     assert "40 rows" in checked
+    assert "A person is counted in a group, once, where their row says mmr=no." in checked
     assert "Nothing here stops a count." in checked
     said = run(
         *("publish", "pupils.csv", *ASKED, "--at-most", "15%", "--out", "release", "--yes"),
@@ -82,8 +84,9 @@ def test_several_measures_and_a_whole_number(folder: Path) -> None:
 
 
 def test_what_is_wrong_is_said_with_options(folder: Path) -> None:
-    with pytest.raises(BadQuestion, match="domain of column mmr"):
+    with pytest.raises(BadQuestion, match="domain of column mmr") as caught:
         run("check", "pupils.csv", "--groups", "schools.csv", "--where", "mmr=no", *READ)
+    assert "such as --domain mmr=yes,no; any other value" in as_typed(caught.value.do)
     with pytest.raises(BadQuestion, match="Nothing says what is to be checked") as caught:
         run("check", "pupils.csv")
     assert "Give --places for visits, or --groups for people" in caught.value.do

@@ -195,13 +195,15 @@ SAID: dict[str, tuple[Act, type[SafesideError], str, str]] = {
         asked(where="mmr=no"),
         BadQuestion,
         "The domain of column mmr, by which people are counted, is not declared.",
-        "Declare once which values it may hold (`domains={'mmr': [...]}`); any other value stops the work.",
+        'Declare once which values it may hold, such as `domains=["mmr=yes,no"]`; any other value '
+        "stops the work.",
     ),
     "two domains": (
         asked(where="mmr=no", domains=["mmr=no,yes", "mmr=no"]),
         BadQuestion,
         "The domain of column mmr, by which people are counted, is twice declared.",
-        "Declare once which values it may hold (`domains={'mmr': [...]}`); any other value stops the work.",
+        'Declare once which values it may hold, such as `domains=["mmr=yes,no"]`; any other value '
+        "stops the work.",
     ),
     "a domain that cannot be read": (
         lambda _: Domain.parse("mmr"),

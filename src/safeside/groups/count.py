@@ -30,10 +30,11 @@ from safeside.visits.read.dataframes import ROW
 from safeside.visits.read.engines import collect, count_by, distinct_rows
 from safeside.visits.read.files import Fingerprint
 from safeside.visits.read.source import Source, open_paths, reading, row_not_found_again
-from safeside.words import said
+from safeside.words import Subject, Words, said
 
 Whole = NDArray[np.int64]
 _FLAG: Final = "measure "
+_WORDS: Final = Words(subject=Subject(verb="belong", place="group", places="groups"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,7 +148,7 @@ def check_people(
         findings=tuple(findings),
         files=0 if opened is None else len(opened.paths),
         rows=tally.rows,
-        reading=counted.rule(),
+        reading=_WORDS.again(counted.rule()),
     )
 
 

@@ -174,8 +174,8 @@ class Measures(Part, frozen=True, kw_only=True):
             often = "twice" if found else "not"
             raise BadQuestion(
                 f"The domain of column {column}, by which people are counted, is {often} declared.",
-                f"Declare once which values it may hold (`domains={{{column!r}: [...]}}`); any other value "
-                "stops the work.",
+                f'Declare once which values it may hold, such as `domains=["{column}=yes,no"]`; any other '
+                "value stops the work.",
             )
         (domain,) = found
         for term in (term for one in self.all for term in one.where.terms if term.column == column):
