@@ -28,6 +28,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the published path one row and one bug: tests/audit has them all."""
     rows = [one for one in catalogue.published() if one.name == "entropy"]
     monkeypatch.setattr(catalogue, "published", lambda: rows)
+    monkeypatch.setattr(catalogue, "selected", lambda: ())
     monkeypatch.setattr(planted, "PUBLISHED", planted.PUBLISHED[:1])
 
 
