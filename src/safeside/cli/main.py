@@ -19,7 +19,8 @@ COMMANDS: Final = {
     "init": "Write safeside.toml: columns, time zone, ledger, dataset and key.",
     "key": "Make or replace the key that signs releases.",
     "ledger": "What was asked, what it cost, and what is left.",
-    "check": "Look at visits, or people, for everything that would make a count wrong, and say on which lines.",
+    "check": "Look at visits, or people, for everything that would make a count wrong, and say on which "
+    "lines.",
     "plan": 'Show how often "at most t" is said at each true count, and the strongest definition that is '
     "enough.",
     "publish": "Answer one question about every place, or every group, once, and pay for it.",
