@@ -34,7 +34,7 @@ def limits(dataset: Dataset) -> str:
         said.append(f"No count is above {dataset.people:,}; one that is stops the release in the same way.")
     if not said:
         said.append("Limits: none, and none can be added.")
-    return f"{' '.join(said)} Instants, and intervals with --max-alarms, need no limit."
+    return f"{' '.join(said)} Instants, and intervals by selection or with --max-alarms, need no limit."
 
 
 def amount(budget: Budget) -> str:
