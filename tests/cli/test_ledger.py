@@ -202,7 +202,9 @@ def test_a_violation_and_a_refusal_have_codes_of_their_own(here: Path) -> None:
 def test_limits_are_fixed_when_a_dataset_is_made_and_otherwise_there_are_none() -> None:
     made = run("ledger", "create", "--epsilon", "2", "--dataset", "plain", "--ledger", "ledger.db")
     assert "Limits: none, and none can be added." in made
-    assert "Instants, and intervals by selection or with --max-alarms, need no limit." in " ".join(made.split())
+    assert "Instants, and intervals by selection or with --max-alarms, need no limit." in " ".join(
+        made.split()
+    )
     limits = ("--max-places-per-person", "8", "--people", "5000")
     made = run("ledger", "create", "--epsilon", "2", "--dataset", "limited", *limits, "--ledger", "ledger.db")
     assert "counted at no more than 8 places over an interval" in " ".join(made.split())
