@@ -130,7 +130,7 @@ def test_two_copies_that_were_both_used_are_both_paid_for(ledger: Ledger, url: s
     ledger.withdraw("a", "software-fault")
     ledger.create_dataset("town", "person", 1)
     ledger.link("city", "town")
-    one_branch = {path: path.read_bytes() for path in state.iterdir()}
+    one_branch = {path: path.read_bytes() for path in state.glob("*.witness")}
     # Another machine: the old database, none of its witnesses; it goes its own way.
     restore(url, copy)
     forget_witnesses(url, state)
@@ -158,7 +158,7 @@ def test_noise_drawn_twice_under_one_reservation_is_paid_twice(ledger: Ledger, u
     made = ledger.reserve("city", "a", QUESTION, cost())
     copy = backup(url)
     ledger.commit(made, "d1")
-    witness = {path: path.read_bytes() for path in state.iterdir()}
+    witness = {path: path.read_bytes() for path in state.glob("*.witness")}
     restore(url, copy)
     forget_witnesses(url, state)
     with open_ledger(url) as other:
@@ -248,7 +248,7 @@ def test_a_run_that_took_a_reservation_up_on_another_copy_is_remembered(
 def test_what_was_charged_again_returns_nothing(ledger: Ledger, url: str, state: Path) -> None:
     copy = backup(url)
     ledger.reserve("city", "a", QUESTION, cost(1, epsilon_each=Fraction(1)))
-    witness = {path: path.read_bytes() for path in state.iterdir()}
+    witness = {path: path.read_bytes() for path in state.glob("*.witness")}
     go_elsewhere(url, state, copy, witness)
     with open_ledger(url) as both:
         (again,) = both.recover().recharged
@@ -269,7 +269,7 @@ def made_twice(url: str, state: Path, here: dict[str, object], there: dict[str, 
             book.commit(book.reserve("new", manifest, QUESTION, cost("1/2", periods=periods)), manifest)
 
     use("d1", there)
-    witness = {path: path.read_bytes() for path in state.iterdir()}
+    witness = {path: path.read_bytes() for path in state.glob("*.witness")}
     restore(url, copy)
     forget_witnesses(url, state)
     use("e1", here)

@@ -66,7 +66,7 @@ def test_a_copy_of_the_ledger_does_not_forget_it(ledger: Ledger, url: str, state
     made = ledger.reserve("city", "a", about("10", "12"), cost("0.1"))
     copy = backup(url)
     ledger.stop(made)
-    witness = {path: path.read_bytes() for path in state.iterdir()}
+    witness = {path: path.read_bytes() for path in state.glob("*.witness")}
     restore(url, copy)
     forget_witnesses(url, state)
     with open_ledger(url) as other:

@@ -46,7 +46,7 @@ def test_theorem_V_4_alap_is_private_with_noise_on_the_other_side(
     world: World, grid: str, epsilon: str
 ) -> None:
     """Decreasing queries: noise goes up. Attained for every sensitivity."""
-    kappa = world.kappa(world.place_questions)
+    kappa = world.max_conditions(world.place_questions)
     noise = ALap(epsilon=epsilon, sensitivity=kappa, grid=grid, multiple_of=1)
     finding = audit_mechanism(noise, places(world), world.asymmetric, world.universe, 2, epsilon)
     assert finding.holds
