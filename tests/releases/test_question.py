@@ -257,6 +257,16 @@ def test_without_a_method_the_one_that_certifies_most_is_taken() -> None:
     assert ask(**common, when=DAY, method="sparse").choice is None
 
 
+def test_with_a_part_of_the_forecast_selection_is_taken_and_still_compared(tmp_path: Path) -> None:
+    hours = tmp_path / "hours.csv"
+    hours.write_text("hour,weight\n" + "".join(f"{hour},{1 + hour % 5}\n" for hour in range(24)))
+    given = {"places": places(40), "when": DAY, "every": "6h", "at_most": 3, "epsilon": 1, "profile": hours}
+    inquiry = ask(**given)
+    assert inquiry.choice is not None
+    assert (inquiry.choice.method, inquiry.choice.by_forecast) == ("selection", True)
+    assert {"sparse", "selection"} == set(inquiry.choice.assumed[0].compared.expected)
+
+
 def test_every_hour_of_a_day_is_a_window_with_its_offset() -> None:
     hours = ask(places=places(), when="2024-03-31", timezone="Europe/Paris", every="1h", at_most=2, epsilon=1)
     assert len(hours.question.windows) == 23

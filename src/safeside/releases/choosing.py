@@ -43,6 +43,8 @@ class Choice:
 
     method: str
     assumed: tuple[Assumed, ...]
+    by_forecast: bool = False
+    """Whether a part of the forecast was given, which belongs to this method alone."""
 
 
 def choose(
@@ -55,12 +57,15 @@ def choose(
     kind = chosen(None if name == AUTO else name, given)
     windows: Sequence[Window] = given["windows"]
     settled = name not in (None, AUTO) or windows[0].instant or given["guarantee"] != "adp"
-    if settled or kind is not METHODS[Way.COUNTS] or any(given[one] for one in _COUNTS_ONLY):
+    by_forecast = kind is METHODS[Way.SELECTION]
+    open_to_choice = kind is METHODS[Way.COUNTS] and not any(given[one] for one in _COUNTS_ONLY)
+    if settled or not (by_forecast or open_to_choice):
         return kind, None
     assumed = assumptions(places, windows, np.tile(limits, len(windows)), given, most)
     ways = list(assumed[0].compared.expected)
     best = max(ways, key=lambda way: sum(one.compared.share(way) for one in assumed))
-    return METHODS[best], Choice(method=best, assumed=assumed)
+    taken = Way.SELECTION if by_forecast else best
+    return METHODS[taken], Choice(method=taken, assumed=assumed, by_forecast=by_forecast)
 
 
 def assumptions(

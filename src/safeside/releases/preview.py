@@ -118,7 +118,8 @@ def to_expect(inquiry: Inquiry) -> tuple[str, ...]:
 
 def _chosen(choice: Choice, words: Words) -> list[str]:
     """Which way was taken, and how many conditions each was expected to certify."""
-    lines = [words("preview.chosen", method=choice.method)]
+    why = "preview.by-forecast" if choice.by_forecast else "preview.chosen"
+    lines = [words(why, method=choice.method)]
     for one in choice.assumed:
         ways = one.compared.expected.items()
         lines.append(
