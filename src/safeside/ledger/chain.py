@@ -353,8 +353,9 @@ class Chain:
             return time
         if last - time <= timedelta(seconds=SLACK_SECONDS):
             return last
+        here, there = (one.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC") for one in (time, last))
         raise ClockBackwards(
-            f"The clock says {_minute(time)}, but the ledger's last event is of {_minute(last)}.",
+            f"The clock says {here}, but the ledger's last event is of {there}.",
             "Nothing was spent. Set the clock right and run the same command again; if it is right, and was "
             "wrong before, say so with `safeside.recover_ledger(..., accept_clock=True)`.",
         )
@@ -395,7 +396,3 @@ class Chain:
         for witness, (missed, documents) in behind.items():
             witness.add(mine, missed + new, documents, compared)
         addresses.note(self.addresses, self.identity.ledger_id)
-
-
-def _minute(time: datetime) -> str:
-    return time.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
