@@ -57,6 +57,15 @@ def test_windows_that_cannot_be_counted_together(asked: list[Window]) -> None:
     assert caught.value.do == "Give one window, or an interval and how it is divided (`every=`)."
 
 
+def test_too_many_windows() -> None:
+    minutes = split(Window.parse("2024-01-01/P6D", "UTC"), "1min", "UTC")
+    later = split(Window.parse("2024-01-07/P6D", "UTC"), "1min", "UTC")
+    with pytest.raises(BadQuestion) as caught:
+        Windows.of((*minutes, *later))
+    assert caught.value.what == "There are more than 10,000 windows."
+    assert caught.value.do == "Ask about a shorter interval, or longer windows."
+
+
 def test_a_limit_counts_a_place_once_for_every_window() -> None:
     """Since that many counts change with one person."""
     listed = read_places(["bar", "gym"])

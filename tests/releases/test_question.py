@@ -133,10 +133,10 @@ def test_windows_follow_one_another() -> None:
     question = asked(6, {"at_most": 2, "epsilon": 1}).question
     with pytest.raises(SafesideError) as caught:
         msgspec.structs.replace(question, windows=(INSTANT, DAY)).check()
-    says(caught, "Several windows are intervals", "about one instant")
+    says(caught, "no intervals of which each begins where the one before ends", "`every=`")
     with pytest.raises(SafesideError) as caught:
         msgspec.structs.replace(question, windows=(DAY, DAY)).check()
-    says(caught, "does not begin where the one before it ends", "`every=`")
+    says(caught, "no intervals of which each begins where the one before ends", "`every=`")
     with pytest.raises(SafesideError) as caught:
         msgspec.structs.replace(question, measures=("visited", "stayed")).check()
     says(caught, "Visits have one measure", "safeside.ask")

@@ -7,7 +7,6 @@ checked by the same rules when it is asked and when a release is verified. `aski
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
@@ -26,7 +25,7 @@ from safeside.releases.grouped import Grouped
 from safeside.releases.methods import AnyMethod, Conditions, Whole
 from safeside.releases.methods.base import Forecast, Number, Positive
 from safeside.releases.targets import Targets
-from safeside.visits import MOST_WINDOWS, Window
+from safeside.visits import Window, Windows, hull
 from safeside.words import Subject, Words, said
 from safeside.words.catalogue import ENGLISH, require_language
 from safeside.zones import find_zone
@@ -90,11 +89,7 @@ class Question(Record, frozen=True, kw_only=True):
     @property
     def window(self) -> Window:
         """The time asked about: the one window, or from the beginning of the first to the end of the last."""
-        first, last = self.each_window[0], self.each_window[-1]
-        if first is last:
-            return first
-        text = f"{first.text.partition('/')[0]}/{last.text.partition('/')[2]}"
-        return Window(start=first.start, end=last.end, instant=False, text=text)
+        return hull(self.each_window)
 
     @property
     def time(self) -> str:
@@ -170,20 +165,11 @@ class Question(Record, frozen=True, kw_only=True):
         self.method.check(self)
 
     def _check_windows(self) -> None:
-        """Each written as it is asked about, and one right after the other."""
+        """Each written as it is asked about, and all of them such as can be counted together."""
         each = self.each_window
         if tuple(one.text for one in each) != self.windows:
             raise BadQuestion("The window is not written as it is asked about.", "Use `safeside.ask`.")
-        if len(each) > MOST_WINDOWS or (len(each) > 1 and any(one.instant for one in each)):
-            raise BadQuestion(
-                f"Several windows are intervals, and at most {MOST_WINDOWS:,}.",
-                "Ask about an interval with `every=`, about fewer windows, or about one instant.",
-            )
-        if any(one.end != two.start for one, two in itertools.pairwise(each)):
-            raise BadQuestion(
-                "A window does not begin where the one before it ends.",
-                "Use `every=`, which cuts an interval into windows.",
-            )
+        Windows(each=each)
 
     def _check_at_least(self) -> None:
         if self.at_least is None:

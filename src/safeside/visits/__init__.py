@@ -9,12 +9,11 @@ from safeside.visits.places.free_ground import require_free_ground
 from safeside.visits.places.places import Places, read_places
 from safeside.visits.read.format import Expected, StayRule, VisitFormat
 from safeside.visits.read.paths import COVERS
-from safeside.visits.times.every import MOST_WINDOWS, split
+from safeside.visits.times.every import Windows, hull, split
 from safeside.visits.times.window import When, Window, local_midnight
 
 __all__ = [
     "COVERS",
-    "MOST_WINDOWS",
     "Confirm",
     "Counts",
     "Doubt",
@@ -27,10 +26,12 @@ __all__ = [
     "VisitFormat",
     "When",
     "Window",
+    "Windows",
     "amount",
     "check_visits",
     "count_visits",
     "default_cache",
+    "hull",
     "local_midnight",
     "never_confirm",
     "read_places",

@@ -34,6 +34,11 @@ class Windows:
         return cls(each=(Window.parse(cast(When, asked), timezone),))
 
     def __post_init__(self) -> None:
+        if len(self.each) > MOST_WINDOWS:
+            raise BadQuestion(
+                f"There are more than {MOST_WINDOWS:,} windows.",
+                "Ask about a shorter interval, or longer windows.",
+            )
         several = len(self.each) > 1
         apart = any(one.end != other.start for one, other in pairwise(self.each))
         if not self.each or apart or (several and any(window.instant for window in self.each)):
@@ -53,11 +58,16 @@ class Windows:
     @property
     def whole(self) -> Window:
         """All the time asked about."""
-        first, last = self.each[0], self.each[-1]
-        if first is last:
-            return first
-        text = f"{first.text.split('/')[0]}/{last.text.split('/')[-1]}"
-        return Window(start=first.start, end=last.end, instant=False, text=text)
+        return hull(self.each)
+
+
+def hull(windows: Sequence[Window]) -> Window:
+    """The one window, or from the beginning of the first to the end of the last."""
+    first, last = windows[0], windows[-1]
+    if first is last:
+        return first
+    text = f"{first.text.split('/')[0]}/{last.text.split('/')[-1]}"
+    return Window(start=first.start, end=last.end, instant=False, text=text)
 
 
 def split(window: Window, every: str | timedelta, timezone: str | None = None) -> tuple[Window, ...]:
