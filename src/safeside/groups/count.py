@@ -28,7 +28,7 @@ from safeside.visits.findings import RowLocation, amount, stop_on
 from safeside.visits.places.lookalikes import resembling
 from safeside.visits.read.dataframes import ROW
 from safeside.visits.read.engines import collect, count_by, distinct_rows
-from safeside.visits.read.files import Fingerprint
+from safeside.visits.read.files import fingerprint_of
 from safeside.visits.read.source import Source, open_paths, reading, row_not_found_again
 from safeside.words import Subject, Words, said
 
@@ -333,10 +333,5 @@ def _fingerprint(source: Source, groups: Places, values: Whole, key: bytes | Non
         return None
     if source.opened is not None:
         return source.opened.fingerprint
-    digest = Fingerprint(key)
-    digest.file(0)
-    feed = digest.feed
-    assert feed is not None
-    for group, counts in zip(groups.ids, values.T.tolist(), strict=True):
-        feed(f"{len(group.encode())}:{group}={counts}\n".encode())
-    return digest.text()
+    counted = zip(groups.ids, values.T.tolist(), strict=True)
+    return fingerprint_of((f"{len(group.encode())}:{group}={counts}" for group, counts in counted), key)

@@ -105,7 +105,10 @@ def to_expect(inquiry: Inquiry) -> tuple[str, ...]:
     likely = method.chances(asked, limit, range(min(limit + 1, _COUNTS_NAMED)))
     chances = [words("preview.chance", share=at_least(one), n=count) for count, one in likely.items()]
     in_turn = State.NOT_ASKED in method.possible
-    lines = [words("preview.share", share=at_least(method.expected(asked)))]
+    several = len(asked) > len(asked.targets)
+    lines = [
+        words("preview.share-answers" if several else "preview.share", share=at_least(method.expected(asked)))
+    ]
     if chances:
         lines.append(words("preview.chances-asked" if in_turn else "preview.chances", chances=chances))
     if inquiry.choice is not None:

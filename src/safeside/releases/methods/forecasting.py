@@ -93,19 +93,19 @@ def _earlier(directory: str | Path) -> Release:
     from safeside.releases.check_files import check_files
     from safeside.releases.files.answers import CSV
     from safeside.releases.manifest import bad
+    from safeside.releases.methods.selection import SelectedConditions
     from safeside.releases.record import described
     from safeside.releases.release import load_release
 
     release = load_release(directory)
     check_files(release)
-    file = release.record.question.method.file
-    if release.simulated or file != "forecast.csv":
+    if release.simulated or not isinstance(release.record.question.method, SelectedConditions):
         raise BadQuestion(
             f'"{directory}" is not a release that was answered by selection.',
             "Give `learn_from=` directories of earlier releases that were.",
         )
     # Learned from are the bytes that were signed, whatever happens to the directory meanwhile.
-    held = {name: release.file(name) for name in (CSV, file)}
+    held = {name: release.file(name) for name in (CSV, SelectedConditions.file)}
     for name, data in held.items():
         if described(data) != release.record.files[name]:
             raise bad(f"{name} is not the file that was signed")

@@ -39,7 +39,7 @@ from safeside.visits.count.wrong_rows import (
 from safeside.visits.findings import Finding, stop_on
 from safeside.visits.places.free_ground import require_free_ground
 from safeside.visits.places.places import Places
-from safeside.visits.read.files import Fingerprint
+from safeside.visits.read.files import fingerprint_of
 from safeside.visits.read.format import Expected, VisitFormat
 from safeside.visits.read.source import (
     Source,
@@ -215,12 +215,8 @@ def _fingerprint(
         return None
     if source.opened is not None:
         return source.opened.fingerprint
-    digest = Fingerprint(key)
-    digest.file(0)
-    feed = digest.feed
-    assert feed is not None
+    lines: list[str] = []
     for window, part in zip(windows.each, values.reshape(len(windows), -1), strict=True):
-        feed(f"{window.start.isoformat()}/{window.end.isoformat()}\n".encode())
-        for place, value in zip(places.ids, part.tolist(), strict=True):
-            feed(f"{len(place.encode())}:{place}={value}\n".encode())
-    return digest.text()
+        lines.append(f"{window.start.isoformat()}/{window.end.isoformat()}")
+        lines += (f"{len(one.encode())}:{one}={n}" for one, n in zip(places.ids, part.tolist(), strict=True))
+    return fingerprint_of(lines, key)

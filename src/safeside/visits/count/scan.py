@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from safeside.errors import BadFile
 from safeside.progress import Progress, quiet
+from safeside.visits.count.odd_ids import any_odd, group_text, looks
 from safeside.visits.count.packing import USUAL, Tuning, pack
 from safeside.visits.count.row_checks import (
     doubtful,
@@ -39,7 +40,7 @@ from safeside.visits.places.coordinates import assign
 from safeside.visits.places.places import Places
 from safeside.visits.read.dataframes import Frame
 from safeside.visits.read.engines import collect, count_by, distinct_rows, without_call_sites
-from safeside.visits.read.identifiers import FAULTY, faulty, missing, mixed_zeros
+from safeside.visits.read.identifiers import faulty, missing
 from safeside.visits.read.roles import PlaceForm, TimeForm
 from safeside.visits.read.source import Source
 from safeside.visits.times.clocks import LocalStamps
@@ -262,7 +263,7 @@ def _in_numbers(
     if packed.hashed and not packed.hashes_are_distinct(keys, found["person"], everywhere=everywhere):
         return None
     looked = packed.hashed and not source.declared.trust_ids
-    odd = looked and found.height > 0 and _odd(nw.from_native(found.lazy()).select(*_looks()))
+    odd = looked and found.height > 0 and any_odd(nw.from_native(found.lazy()).select(*looks()))
     del found
     unlisted = packed.unlisted(keys) if asked.unlisted else None
     values, unknown, most = packed.count(keys, per_person=asked.per_person, sparing=asked.wide)
@@ -287,7 +288,7 @@ def _in_general(source: Source, frame: Frame, places: Places, asked: _Asked, pro
         frame, where = each_window(_kept(frame)), ["place", WINDOW]
     if text or asked.per_person or str(frame.implementation) != "polars":
         distinct = distinct_rows(frame)
-        queries = [_group_text(distinct, where) if looked else count_by(distinct, where, "people")]
+        queries = [group_text(distinct, where) if looked else count_by(distinct, where, "people")]
     else:
         distinct = frame
         queries = [frame.group_by(where).agg(nw.col("person").n_unique().alias("people"))]
@@ -302,7 +303,7 @@ def _in_general(source: Source, frame: Frame, places: Places, asked: _Asked, pro
         values=values,
         unknown=unknown,
         doubtful=bool(counted["place"].null_count()),
-        odd_ids=looked and counted.height > 0 and _odd(nw.from_native(counted.lazy())),
+        odd_ids=looked and counted.height > 0 and any_odd(nw.from_native(counted.lazy())),
         most_places=int(answers[0]["places"].item() or 0) if asked.per_person else None,
         unlisted=unlisted,
     )
@@ -370,33 +371,6 @@ def require_all_rows(source: Source, parsed: int) -> None:
             f"The files hold {amount(source.rows or 0, 'row', 'rows')}, and {parsed:,} were read.",
             "Export the files again, without line breaks or quotes inside fields.",
         )
-
-
-def _group_text(distinct: Frame, where: list[str]) -> Frame:
-    """People, with what is needed to know whether identifiers have to be checked one by one."""
-    looks = distinct.with_columns(*_looks())
-    return looks.group_by(where).agg(nw.len().alias("people"), *_strangest())
-
-
-def _looks() -> tuple[nw.Expr, ...]:
-    """Of an identifier: whether it is faulty, its length, and its length if it begins with a zero."""
-    person = nw.col("person")
-    length = person.str.len_chars()
-    return (
-        nw.when(person.str.contains(FAULTY)).then(nw.lit(1)).otherwise(nw.lit(0)).alias("odd"),
-        length.alias("shortest"),
-        nw.when(person.str.starts_with("0")).then(length).otherwise(nw.lit(0)).alias("padded"),
-    )
-
-
-def _strangest() -> tuple[nw.Expr, ...]:
-    return nw.col("odd").max(), nw.col("shortest").min(), nw.col("padded").max()
-
-
-def _odd(looks: Frame) -> bool:
-    """Whether some identifier is faulty, or some may have lost leading zeros."""
-    odd, shortest, padded = looks.select(*_strangest()).collect().row(0)
-    return bool(odd) or mixed_zeros(shortest, padded or None)
 
 
 def most_listed_places(source: Source, places: Places, windows: Windows, progress: Progress) -> int:
