@@ -25,9 +25,9 @@ from safeside.ledger import Budget, Stage, open_ledger
 from safeside.ledger.status import promise_of
 from safeside.privacy.account import Kind
 from safeside.privacy.guarantee import Unit
-from safeside.releases import map_page, statement
+from safeside.releases import map_page, wording
 from safeside.releases.files import answers as data_files
-from safeside.releases.record import decode, plain
+from safeside.releases.record import ReleaseRecord, decode
 from safeside.releases.release import Release
 from safeside.releases.signature import sign
 from safeside.releases.signing import PrivateKey, create_key, load_private
@@ -50,9 +50,9 @@ def made(home: Path, key: PrivateKey, terms: dict[str, Any]) -> Release:
     return signed(home / "out", COUNTS, asked, key, when=DAY if over_a_day(asked) else INSTANT)
 
 
-def shown(record: dict[str, Any]) -> dict[str, Any]:
+def shown(record: dict[str, Any]) -> ReleaseRecord:
     """What the pages are written from."""
-    return plain(decode(records.canonical(record)))
+    return decode(records.canonical(record))
 
 
 def planted(release: Release, key: PrivateKey, at: tuple[str, ...], value: object) -> Release:
@@ -69,7 +69,7 @@ def planted(release: Release, key: PrivateKey, at: tuple[str, ...], value: objec
     for name, data in [
         (data_files.GEOJSON, lambda: data_files.as_geojson(shown(record), release.answers, listed)),
         ("map.html", lambda: map_page.render(shown(record), release.answers, listed)),
-        ("statement.txt", lambda: statement.render(shown(record))),
+        ("statement.txt", lambda: wording.statement(shown(record))),
     ]:
         try:
             (release.directory / name).write_bytes(data())
@@ -377,17 +377,15 @@ def _found(release: Release, key: Path) -> BadRelease | None:
 
 def _could_be_true(at: tuple[str, ...], release: Release) -> bool:
     """What may have been declared just as well, with the same answers, the same noise and the same price."""
-    record, answers = release.manifest, release.answers
+    record, question = release.record, release.record.question
     if at == ("question", "people"):
-        return not (answers.upper >= record["question"]["people"]).any()
-    if (
-        at in (("question", "method", "alarms"), ("question", "max_places_per_person"))
-        and "alarms" in record["question"]["method"]
-    ):
-        price, alarms = record["ledger"]["cost"], record["question"]["method"]["alarms"]
-        same = min(alarms, record["question"]["max_places_per_person"] or alarms)
-        paid = Fraction(price["epsilon"]) / Fraction(price["epsilon_each"])
-        return same == paid and not (at[-1] == "alarms" and record["answers"]["NOT_ASKED"])
+        return not (release.answers.upper >= question.people).any()
+    alarms = getattr(question.method, "alarms", None)
+    if at in (("question", "method", "alarms"), ("question", "max_places_per_person")) and alarms is not None:
+        price = record.ledger.cost
+        same = min(alarms, question.max_places_per_person or alarms)
+        paid = price.epsilon / price.epsilon_each
+        return same == paid and not (at[-1] == "alarms" and record.answers["NOT_ASKED"])
     return False
 
 

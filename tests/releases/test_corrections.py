@@ -152,7 +152,7 @@ def test_superseding_is_refused_unless_its_schedule_is_declared(world: World) ->
         world.publish("counts", supersedes=world.out, out=second)
     assert "`scheduled=True`" in caught.value.do
     assert remaining(world) == CAP - 1
-    said = wording.making(world.publish("counts", supersedes=world.out, scheduled=True, out=second).manifest)
+    said = wording.making(world.publish("counts", supersedes=world.out, scheduled=True, out=second).record)
     assert any(f"supersedes the release {first.id}" in one and "publisher declared" in one for one in said)
 
 

@@ -75,17 +75,17 @@ def test_the_limit_of_the_dataset_is_used_where_one_is_needed(limited: World) ->
     with opened(limited) as ledger:
         ledger.link("three", "few")
     release = limited.publish("counts", when=DAY, dataset="three")
-    assert release.manifest["question"]["max_places_per_person"] == 3
+    assert release.record.question.max_places_per_person == 3
     second = limited.publish("counts", dataset="few", out=limited.home / "releases" / "second")
-    assert second.manifest["question"]["people"] == 20
+    assert second.record.question.people == 20
 
 
 def test_an_instant_and_sparse_answers_need_none(limited: World) -> None:
     spoil(limited, visiting(6))
     instant = limited.publish("counts", dataset="three")
-    assert instant.manifest["question"]["max_places_per_person"] == 1
+    assert instant.record.question.max_places_per_person == 1
     sparse = limited.publish("sparse", dataset="three", out=limited.home / "releases" / "second")
-    assert sparse.manifest["question"]["max_places_per_person"] is None
+    assert sparse.record.question.max_places_per_person is None
 
 
 def broken(limited: World) -> str:

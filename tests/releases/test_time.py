@@ -71,7 +71,7 @@ def test_a_time_that_is_not_over_is_refused_before_anything_is_paid(
 )
 def test_a_time_that_is_just_over_can_be_asked_about(world: World, asked: dict[str, Any]) -> None:
     release = world.publish("counts", **{"max_places_per_person": 1, **asked})
-    assert release.manifest["question"]["so_far"] is False
+    assert release.record.question.so_far is False
     verify(world.out, world.home / "key.pub")
 
 
@@ -86,7 +86,7 @@ def test_of_a_day_that_is_not_over_the_part_that_has_passed_must_be_covered(worl
 
 def test_what_is_said_of_a_day_that_is_not_over_says_so_everywhere(world: World) -> None:
     release = world.publish("counts", when=DAY, known_on=AFTERNOON, so_far=True, max_places_per_person=1)
-    assert release.manifest["question"]["so_far"] is True
+    assert release.record.question.so_far is True
     assert "the whole day (UTC), so far" in release.summary()
     for name in ("statement.txt", "map.html", "report.html"):
         text = " ".join((world.out / name).read_text().split())
@@ -122,7 +122,7 @@ def test_what_was_begun_before_the_end_is_finished_after_it(
             world.publish("counts", allow_nobody=True, **asked)
     monkeypatch.setattr(publication, "datetime", Later)
     release = world.publish("counts", allow_nobody=True, **asked)
-    assert release.manifest["question"]["so_far"] is True
+    assert release.record.question.so_far is True
     verify(world.out, world.home / "key.pub")
 
 
@@ -161,4 +161,4 @@ def test_a_simulation_may_be_about_any_time(tmp_path: Path) -> None:
     release = simulated(
         tmp_path / "out", [0, 1], {"epsilon": 1, "at_most": 2}, when="2199-01-01T18:00:00+00:00"
     )
-    assert release.manifest["question"]["so_far"] is False
+    assert release.record.question.so_far is False

@@ -167,7 +167,7 @@ def _rewrite(release: Release, answers: Answers, key: PrivateKey) -> Release:
     (release.directory / data_files.CSV).write_bytes(data_files.as_csv(answers))
     (release.directory / data_files.PARQUET).write_bytes(data_files.as_parquet(answers))
     (release.directory / data_files.GEOJSON).write_bytes(
-        data_files.as_geojson(release.manifest, answers, places(len(answers)))
+        data_files.as_geojson(release.record, answers, places(len(answers)))
     )
     said = {state.name: answers.number(state) for state in STATES}
     return resigned(release, key, answers={**said, "certified_at_zero": answers.certified_at_zero})

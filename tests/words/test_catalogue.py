@@ -22,7 +22,7 @@ from safeside.errors import BadQuestion
 from safeside.ledger import Budget
 from safeside.privacy.guarantee import Unit
 from safeside.releases import preview as previewing
-from safeside.releases.record import Promised, ReleaseRecord, plain, written
+from safeside.releases.record import Promised, ReleaseRecord, written
 from safeside.releases.release import Release
 from safeside.releases.signing import create_key, load_private
 from safeside.releases.withdraw import notice_sentences
@@ -214,7 +214,6 @@ def test_no_preview_bypasses_the_catalogue(wide: str, kind: str) -> None:
         mechanism=inquiry.question.method.stated(asked),
         guarantee=Promised.of(asked, caps=Budget(epsilon=3)),
     )
-    plain(draft)
     shown = previewing.preview(
         draft, inquiry, inquiry.question.method.cost(asked, ()), Budget(epsilon=3), Budget(epsilon=2)
     )

@@ -255,7 +255,7 @@ def _check_guarantee(kind: type[Method], given: Mapping[str, Any]) -> None:
         return
     if not kind.ordinary:
         raise BadQuestion(
-            f'The method "{kind.__struct_config__.tag}" is never wrong under the asymmetric definition only.',
+            f'The method "{kind.tag()}" is never wrong under the asymmetric definition only.',
             'Leave `guarantee="dp"` out, or ask about an instant or with `max_places_per_person=` instead.',
         )
     require_delta(given["delta"])

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from safeside.decisions.states import State
 from safeside.releases import basemap_shapes, map_clock, pages, wording
 from safeside.releases.answers import Answers
-from safeside.releases.states import CODE
-from safeside.releases.wording import Manifest
+from safeside.releases.question import Question
+from safeside.releases.record import ReleaseRecord
+from safeside.releases.states import CODE, STATES
 from safeside.visits import Places
 
 _SCRIPT: Final = (
@@ -25,65 +26,57 @@ _NO_BOUND: Final = -1
 
 
 def render(
-    manifest: Manifest, answers: Answers, places: Places, basemap: dict[str, Any] | None = None
+    record: ReleaseRecord, answers: Answers, places: Places, basemap: dict[str, Any] | None = None
 ) -> bytes:
     """The page, from what is published and the public list of places."""
-    return page(manifest, _data(manifest, answers, places, basemap))
+    return page(record, _data(record, answers, places, basemap))
 
 
-def page(manifest: Manifest, data: dict[str, Any]) -> bytes:
+def page(record: ReleaseRecord, data: dict[str, Any]) -> bytes:
     """The page with these data in it."""
-    question = manifest["question"]
     return pages.page(
         "map.html",
-        wording.words(question),
+        record.question.words,
         style="map.css",
         code=pages.script(_SCRIPT),
         data=data,
-        title=wording.title(manifest),
-        body_class="simulated" if manifest["simulated"] else "release",
-        banner=wording.simulation(manifest),
-        heading=wording.when(question),
-        known_iso=manifest["known_on"],
-        known_text=wording.known_on(manifest),
-        no_slider=wording.no_slider(manifest),
-        reading=[
-            _following(one, manifest) for one in (*wording.error_side(manifest), *wording.scope(manifest))
-        ],
-        promise=wording.short_promise(manifest),
-        footer=wording.footer(manifest),
+        heading=wording.when(record.question),
+        no_slider=wording.no_slider(record),
+        reading=[_following(one, record.question) for one in wording.reading(record)],
+        promise=wording.short_promise(record),
+        **wording.frame(record),
     )
 
 
-def said(manifest: Manifest, answers: Answers) -> dict[str, Any]:
+def said(record: ReleaseRecord, answers: Answers) -> dict[str, Any]:
     """The part of the page's data that follows from what is published alone."""
-    question, mechanism = manifest["question"], manifest["mechanism"]
-    published = bool(question["publish_at_least"])
+    question = record.question
+    published = question.publish_at_least
     return {
         "ids": list(answers.targets),
-        "windows": map_clock.windows(answers.windows, wording.words(question)),
-        "units": map_clock.units(answers.windows, wording.words(question)),
+        "windows": map_clock.windows(answers.windows, question.words),
+        "units": map_clock.units(answers.windows, question.words),
         "measures": list(answers.measures),
         "answers": _packed(answers, published),
         "has_lower": published,
-        "level": manifest["level"],
+        "level": question.method.level,
         "at_most": _thresholds(question, answers),
-        "at_least": question["at_least"] if published else None,
-        "alpha": wording.number(question, question["alpha"]) if published else None,
-        "legend": _legend(manifest, published),
-        "slider": mechanism["slider"],
+        "at_least": question.at_least if published else None,
+        "alpha": wording.number(question, question.alpha) if published else None,
+        "legend": _legend(question),
+        "slider": record.mechanism.slider,
         "slider_most": _slider_most(question, answers),
-        "known_on": manifest["known_on"],
+        "known_on": record.known_on,
     }
 
 
 def _data(
-    manifest: Manifest, answers: Answers, places: Places, basemap: dict[str, Any] | None
+    record: ReleaseRecord, answers: Answers, places: Places, basemap: dict[str, Any] | None
 ) -> dict[str, Any]:
     mapped = places.latitude is not None and places.longitude is not None
     return {
-        **said(manifest, answers),
-        "words": wording.words(manifest["question"]).table("answer", "script"),
+        **said(record, answers),
+        "words": record.question.words.table("answer", "script"),
         "names": names(places),
         "regions": regions(places),
         "latitude": _whole_degrees(places.latitude) if mapped else None,
@@ -136,35 +129,33 @@ def _packed(answers: Answers, published: bool) -> dict[str, Any]:
     return {"said": said, "bytes": width, "codes": base64.b64encode(raw).decode()}
 
 
-def _following(sentence: str, manifest: Manifest) -> Markup:
+def _following(sentence: str, question: Question) -> Markup:
     """A sentence in which the threshold follows the slider."""
-    words = escape(f'"{wording.thresholds(manifest["question"])}"')
-    span = Markup("&#34;<span data-threshold>{}</span>&#34;").format(wording.thresholds(manifest["question"]))
-    return Markup(str(escape(sentence)).replace(str(words), str(span)))
+    said = wording.thresholds(question)
+    span = Markup("&#34;<span data-threshold>{}</span>&#34;").format(said)
+    return Markup(str(escape(sentence)).replace(str(escape(f'"{said}"')), str(span)))
 
 
-def _thresholds(question: Manifest, answers: Answers) -> int | list[int]:
-    own = question["at_most_of"]
-    if not own:
-        return int(question["at_most"])
-    return [own.get(place, question["at_most"]) for place in answers.targets]
+def _thresholds(question: Question, answers: Answers) -> int | list[int]:
+    own, common = question.at_most_of, question.at_most
+    return [own.get(place, common) for place in answers.targets] if own else common
 
 
-def _legend(manifest: Manifest, published: bool) -> list[str]:
+def _legend(question: Question) -> list[str]:
     """Every state this release could have said, whether or not it did."""
-    hidden = set() if published else {State.AT_LEAST.name}
-    return [name for name in manifest["possible"] if name not in hidden]
+    hidden = set() if question.publish_at_least else {State.AT_LEAST}
+    return [state.name for state in STATES if state in question.method.possible - hidden]
 
 
-def _slider_most(question: Manifest, answers: Answers) -> int:
+def _slider_most(question: Question, answers: Answers) -> int:
     """Far enough to reach nearly every place, never so far that a step is too fine to take."""
-    largest = int(max([question["at_most"] or 0, *question["at_most_of"].values()]))
+    largest = question.largest_threshold
     bounds = answers.upper[answers.bounded]
     reach = int(np.percentile(bounds, 99)) if bounds.size else 0
     wanted = max(_SLIDER_LEAST, 2 * largest, reach)
     ceiling = max(_SLIDER_MOST, largest + 1)
-    if question["at_least"] is not None and question["publish_at_least"]:
+    if question.at_least is not None and question.publish_at_least:
         # "At most" and "at least" never stand for one place at once.
         busy = answers.upper[answers.states == CODE[State.AT_LEAST]]
         ceiling = min(ceiling, int(busy.min()) - 1) if busy.size else ceiling
-    return max(int(largest), min(wanted, ceiling))
+    return max(largest, min(wanted, ceiling))

@@ -39,7 +39,7 @@ def _page(release: Release) -> bytes | None:
         if not copies.map_data(release):
             return None
         data = pages.read_data(release.file(MAP).decode(errors="replace"))
-        page = map_page.page(release.manifest, data)
+        page = map_page.page(release.record, data)
     except (OSError, ReleaseError):
         return None
     return page if len(page) <= _LARGEST else None

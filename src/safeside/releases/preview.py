@@ -8,14 +8,13 @@ from fractions import Fraction
 from textwrap import TextWrapper
 from typing import Final
 
-from safeside.decisions.states import State
 from safeside.exact import show
 from safeside.privacy.account import Budget, Cost
 from safeside.releases import wording
 from safeside.releases.asking import Inquiry
 from safeside.releases.charts import FLOAT_ERROR
 from safeside.releases.choosing import Choice
-from safeside.releases.record import ReleaseRecord, plain
+from safeside.releases.record import ReleaseRecord
 from safeside.words import Words
 from safeside.words.catalogue import ENGLISH
 
@@ -79,12 +78,12 @@ def preview(
     answered: str | None = None,
 ) -> Preview:
     """From the question and the account alone."""
-    record, words = plain(draft), draft.question.words
+    words = draft.question.words
     left_out = [words("preview.unlisted")] if inquiry.exclude_unknown_places else []
     return Preview(
-        question=wording.asked(record["question"]),
-        promise=tuple(wording.promise(record)),
-        error_side=tuple(wording.error_side(record)),
+        question=wording.asked(draft.question),
+        promise=tuple(wording.promise(draft)),
+        error_side=tuple(wording.error_side(draft.question)),
         expect=(*to_expect(inquiry), *left_out),
         price=words("preview.charged", amount=_amount(cost.epsilon, cost.delta, words)),
         remaining=words(
@@ -104,7 +103,7 @@ def to_expect(inquiry: Inquiry) -> tuple[str, ...]:
     limit = int(asked.at_most.max())
     likely = method.chances(asked, limit, range(min(limit + 1, _COUNTS_NAMED)))
     chances = [words("preview.chance", share=at_least(one), n=count) for count, one in likely.items()]
-    in_turn = State.NOT_ASKED in method.possible
+    in_turn = wording.in_turn(inquiry.question)
     several = len(asked) > len(asked.targets)
     lines = [
         words("preview.share-answers" if several else "preview.share", share=at_least(method.expected(asked)))

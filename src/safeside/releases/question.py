@@ -98,15 +98,25 @@ class Question(Record, frozen=True, kw_only=True):
         return self.windows[0] if parts == 1 else f"{self.window.text} ({parts} windows)"
 
     @property
+    def repeats(self) -> int:
+        """How many conditions there are for each target."""
+        return len(self.windows) * len(self.measures)
+
+    @property
     def number(self) -> int:
         """How many conditions there are."""
-        return self.targets.number * len(self.windows) * len(self.measures)
+        return self.targets.number * self.repeats
 
     @property
     def max_conditions(self) -> int | None:
         """The most conditions that one person can satisfy; None where nothing says."""
         most = self.max_places_per_person
         return most if most is None or self.groups is None else most * self.groups.counted.most_of_a_person
+
+    @property
+    def largest_threshold(self) -> int:
+        """The largest number that any target is asked about."""
+        return max(self.at_most, *self.at_most_of.values(), 0)
 
     @property
     def alpha_each(self) -> Fraction | None:
@@ -124,13 +134,8 @@ class Question(Record, frozen=True, kw_only=True):
         """Every condition, for the list of targets that the question names by its digest."""
         own, common = self.at_most_of, self.at_most
         limits = np.array([own.get(target, common) for target in targets], dtype=np.int64)
-        repeats = len(self.windows) * len(self.measures)
-        return Conditions(
-            question=self,
-            targets=tuple(targets),
-            at_most=np.tile(limits, repeats),
-            known=known,
-        )
+        at_most = np.tile(limits, self.repeats)
+        return Conditions(question=self, targets=tuple(targets), at_most=at_most, known=known)
 
     def check(self) -> None:
         """Refuse what cannot be asked, or not answered yet; whoever asks and whoever verifies does this."""
@@ -186,7 +191,7 @@ class Question(Record, frozen=True, kw_only=True):
                 "not give.",
                 "Ask without `at_least=`, or with `max_places_per_person=`.",
             )
-        most = max(self.at_most, *self.at_most_of.values(), 0)
+        most = self.largest_threshold
         if self.at_least <= most:
             raise BadQuestion(
                 f"`at_least={self.at_least}` and at most {most} can both be true of one place.",

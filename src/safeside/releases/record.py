@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import msgspec
 
@@ -155,37 +155,10 @@ def decode(data: bytes) -> ReleaseRecord:
         raise bad(f"{FILE} is not as a release has it ({visible(str(error).splitlines()[0])})") from None
 
 
-def plain(record: ReleaseRecord) -> dict[str, Any]:
-    """The record as the pages read it: every field, and what follows from the question beside it."""
-    method = record.question.method
-    possible = [state.name for state in STATES if state in method.possible]
-    whole: dict[str, Any] = _plain(record)
-    return whole | {"question": _asked(record.question), "possible": possible, "level": method.level}
-
-
-def _asked(question: Question) -> dict[str, Any]:
-    whole: dict[str, Any] = _plain(question)
-    error = question.alpha_each
-    whole["places"], whole["alpha_of_each_place"] = whole["targets"], None if error is None else str(error)
-    return whole
-
-
 def in_words(recorded: object) -> str | None:
     """A question as the ledger recorded it, in a sentence; none where this version cannot read it."""
     try:
         question = records.upgraded(Question, recorded) if isinstance(recorded, dict) else None
     except (ValueError, SafesideError):
         return None
-    return None if question is None else wording.asked(_asked(question))
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, msgspec.Struct):
-        tag = value.__struct_config__.tag
-        named = {} if tag is None else {str(value.__struct_config__.tag_field): tag}
-        return named | {name: _plain(getattr(value, name)) for name in value.__struct_fields__}
-    if isinstance(value, dict):
-        return {name: _plain(item) for name, item in value.items()}
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    return str(value) if isinstance(value, Fraction) else value
+    return None if question is None else wording.asked(question)

@@ -14,7 +14,7 @@ from safeside import extras, records, untrusted
 from safeside.decisions.states import State
 from safeside.errors import BadRelease, SafesideError
 from safeside.ledger.recovery import Published
-from safeside.releases import manifest, notebook, record, statement, wording
+from safeside.releases import manifest, notebook, record, wording
 from safeside.releases.answers import Answers
 from safeside.releases.files import FILE, MAP, WITHDRAWN
 from safeside.releases.files.answers import CSV, frame, read_csv
@@ -70,8 +70,8 @@ class Release:
 
     @cached_property
     def manifest(self) -> Mapping[str, Any]:
-        """release.json as plain values, for the pages."""
-        return record.plain(self.record)
+        """release.json as plain values."""
+        return records.to_json(self.record)
 
     @property
     def simulated(self) -> bool:
@@ -136,7 +136,7 @@ class Release:
 
     def __repr__(self) -> str:
         """One line; the answers are in `summary()`."""
-        said = wording.title(self.manifest)
+        said = wording.title(self.record)
         return f'Release("{visible(str(self.directory))}": {visible(said)})'
 
     def _repr_html_(self) -> str:
@@ -151,14 +151,11 @@ class Release:
 
     def summary(self) -> str:
         """What was said, in a few lines."""
-        question = self.manifest["question"]
+        question = self.record.question
         when = wording.when(question)
-        head = (
-            wording.words(question)("simulation.summary", when=when)
-            if self.simulated
-            else f"{when[:1].upper()}{when[1:]}."
-        )
-        return "\n".join([head, *statement.summary(self.manifest)])
+        said = question.words("simulation.summary", when=when)
+        head = said if self.simulated else f"{when[:1].upper()}{when[1:]}."
+        return "\n".join([head, *wording.summary(self.record)])
 
     def charged(self) -> Published:
         """Where and at what price this release says it was charged; the question is left out."""

@@ -10,9 +10,10 @@ import numpy as np
 from markupsafe import Markup
 
 from safeside.decisions.states import State
-from safeside.releases import charts, pages, statement, wording
+from safeside.releases import charts, pages, wording
 from safeside.releases.answers import Answers
-from safeside.releases.wording import Manifest
+from safeside.releases.question import Question
+from safeside.releases.record import ReleaseRecord
 from safeside.words import Words
 
 _BARS: Final = 24
@@ -26,37 +27,30 @@ _STYLES: Final = {
 }
 
 
-def render(manifest: Manifest, answers: Answers, chances: Mapping[int, float]) -> bytes:
+def render(record: ReleaseRecord, answers: Answers, chances: Mapping[int, float]) -> bytes:
     """The page; `chances[f]` is the chance of "at most" at a true count of f, known before any data was."""
-    question, one = manifest["question"], wording.repeats(manifest["question"]) == 1
-    say = wording.words(question)
+    question, say = record.question, record.question.words
     return pages.page(
         "report.html",
         say,
         style="report.css",
-        title=say("title.report", title=wording.title(manifest)),
-        body_class="simulated" if manifest["simulated"] else "release",
-        banner=wording.simulation(manifest),
         heading=wording.when(question),
         question=wording.thresholds(question),
-        known_iso=manifest["known_on"],
-        known_text=wording.known_on(manifest),
-        states=charts.share_bar(_pieces(manifest)),
-        states_caption=say("report.states" if one else "report.states-answers"),
-        figures=_figures(manifest, answers, chances),
-        reading=[*wording.error_side(manifest), *wording.scope(manifest)],
-        promise=wording.promise(manifest),
-        not_promised=statement.not_promised(manifest),
-        tables=[_answer_rows(manifest), _parameter_rows(manifest)],
-        making=wording.making(manifest),
-        footer=wording.footer(manifest),
+        states=charts.share_bar(_pieces(record)),
+        states_caption=say("report.states" if question.repeats == 1 else "report.states-answers"),
+        figures=_figures(record, answers, chances),
+        reading=wording.reading(record),
+        promise=wording.promise(record),
+        not_promised=wording.not_promised(record),
+        tables=[_answer_rows(record), _parameter_rows(record)],
+        making=wording.making(record),
+        **wording.frame(record) | {"title": say("title.report", title=wording.title(record))},
     )
 
 
-def _pieces(manifest: Manifest) -> list[charts.Piece]:
-    question, parts = manifest["question"], statement.parts(manifest)
+def _pieces(record: ReleaseRecord) -> list[charts.Piece]:
+    question, say, parts = record.question, record.question.words, wording.parts(record)
     total = sum(number for _, _, number in parts)
-    say = wording.words(question)
     return [
         charts.Piece(
             name=_STYLES[state],
@@ -80,64 +74,61 @@ def _percent(number: int, total: int, say: Words) -> str:
     return say("report.under") if share < 0.1 else say("report.over") if share > 99.9 else f"{share:.1f} %"
 
 
-def _figures(manifest: Manifest, answers: Answers, chances: Mapping[int, float]) -> list[tuple[Markup, str]]:
-    question, own = manifest["question"], bool(manifest["question"]["at_most_of"])
-    say, figures = wording.words(question), []
-    if manifest["mechanism"]["slider"]:
-        figures.append(_histogram(manifest, answers))
+def _figures(
+    record: ReleaseRecord, answers: Answers, chances: Mapping[int, float]
+) -> list[tuple[Markup, str]]:
+    question, say = record.question, record.question.words
+    figures = [_histogram(question, answers)] if record.mechanism.slider else []
     if not chances:
         return figures
-    limit = max([question["at_most"] or 0, *question["at_most_of"].values()])
+    limit = question.largest_threshold
     picture = charts.curve(chances, limit, title=say("report.chance-title"), limit=say("report.chance-limit"))
-    asked = say("report.chance-if-asked") if wording.in_turn(manifest) else ""
-    caption = say("report.chance-own" if own else "report.chance", n=limit, asked=asked)
+    asked = say("report.chance-if-asked") if wording.in_turn(question) else ""
+    caption = say("report.chance-own" if question.at_most_of else "report.chance", n=limit, asked=asked)
     return [*figures, (picture, caption)]
 
 
-def _histogram(manifest: Manifest, answers: Answers) -> tuple[Markup, str]:
-    question = manifest["question"]
-    say, one = wording.words(question), wording.repeats(question) == 1
+def _histogram(question: Question, answers: Answers) -> tuple[Markup, str]:
+    say = question.words
     bounds = answers.upper[answers.bounded]
     last = min(_BARS, int(bounds.max()) + 1) if bounds.size else 1
     bars = np.bincount(np.minimum(bounds, last), minlength=last + 1).tolist()
     picture = charts.histogram(
         bars,
-        None if question["at_most_of"] else question["at_most"],
+        None if question.at_most_of else question.at_most,
         last_is_more=bool(bars[-1]),
         title=say("report.bounds-title"),
         most_words=wording.answers(question, max(1, *bars)),
     )
-    return picture, say("report.bounds" if one else "report.bounds-answers")
+    return picture, say("report.bounds" if question.repeats == 1 else "report.bounds-answers")
 
 
-def _answer_rows(manifest: Manifest) -> list[tuple[str, str]]:
-    question = manifest["question"]
-    say, windows = wording.words(question), len(question["windows"])
-    rows = [(words, say.number(number)) for _, words, number in statement.parts(manifest)]
-    rows.append((say("report.row.zero"), say.number(manifest["answers"]["certified_at_zero"])))
-    rows.append((say("report.row.places"), say.number(question["places"]["number"])))
-    parts = {"windows": windows, "measures": len(question["measures"])}
+def _answer_rows(record: ReleaseRecord) -> list[tuple[str, str]]:
+    question, say = record.question, record.question.words
+    rows = [(words, say.number(number)) for _, words, number in wording.parts(record)]
+    rows.append((say("report.row.zero"), say.number(record.answers["certified_at_zero"])))
+    rows.append((say("report.row.places"), say.number(question.targets.number)))
+    parts = {"windows": len(question.windows), "measures": len(question.measures)}
     return [*rows, *((say(f"report.row.{name}"), say.number(n)) for name, n in parts.items() if n > 1)]
 
 
-def _parameter_rows(manifest: Manifest) -> list[tuple[str, str]]:
-    mechanism, guarantee, question = manifest["mechanism"], manifest["guarantee"], manifest["question"]
-    say, exactly = wording.words(question), partial(wording.number, question)
-    caps = guarantee["caps"] or {}
+def _parameter_rows(record: ReleaseRecord) -> list[tuple[str, str]]:
+    mechanism, guarantee, question = record.mechanism, record.guarantee, record.question
+    say, exactly, caps = question.words, partial(wording.number, question), guarantee.caps
     rows = {
-        "definition": say(f"guarantee.definition.{guarantee['kind']}"),
-        "unit": say(f"guarantee.unit.{guarantee['unit']}"),
-        "mechanism": mechanism["name"],
-        "epsilon": exactly(guarantee["epsilon"]),
-        "delta": exactly(guarantee["delta"]),
-        "rate": f"e^-{exactly(mechanism['rate'])}",
-        "max-places-per-person": question["max_places_per_person"],
-        "alarms": question["method"].get("alarms"),
-        "pad": None if mechanism["pad"] is None else 2 * mechanism["pad"],
-        "margin": mechanism["margin"],
-        "alpha": question["alpha_of_each_place"],
-        "people": question["people"],
-        "cap-epsilon": exactly(caps["epsilon"]) if caps else None,
-        "cap-delta": exactly(caps["delta"]) if caps else None,
+        "definition": say(f"guarantee.definition.{guarantee.kind}"),
+        "unit": say(f"guarantee.unit.{guarantee.unit}"),
+        "mechanism": mechanism.name,
+        "epsilon": exactly(guarantee.epsilon),
+        "delta": exactly(guarantee.delta),
+        "rate": f"e^-{exactly(mechanism.rate)}",
+        "max-places-per-person": question.max_places_per_person,
+        "alarms": getattr(question.method, "alarms", None),
+        "pad": None if mechanism.pad is None else 2 * mechanism.pad,
+        "margin": mechanism.margin,
+        "alpha": question.alpha_each,
+        "people": question.people,
+        "cap-epsilon": None if caps is None else exactly(caps.epsilon),
+        "cap-delta": None if caps is None else exactly(caps.delta),
     }
     return [(say(f"report.row.{name}"), str(value)) for name, value in rows.items() if value is not None]

@@ -5,59 +5,53 @@ Sorted, filtered and searched by the reader, who also moves the threshold; works
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any, Final
 
 from safeside.releases import map_page, pages, wording
 from safeside.releases.answers import Answers
-from safeside.releases.wording import Manifest
+from safeside.releases.record import ReleaseRecord
 from safeside.visits import Places
 
 _SCRIPT: Final = ("sentences.js", "answers.js", "groups.js")
 _TENTHS: Final = 1_000
 
 
-def fits(manifest: Manifest, places: Places) -> bool:
+def fits(record: ReleaseRecord, places: Places) -> bool:
     """Whether there is nothing to draw a map of."""
-    return bool(manifest["question"]["groups"]) and places.latitude is None
+    return record.question.groups is not None and places.latitude is None
 
 
-def render(manifest: Manifest, answers: Answers, places: Places) -> bytes:
+def render(record: ReleaseRecord, answers: Answers, places: Places) -> bytes:
     """The page, from what is published and the public list of groups."""
-    question = manifest["question"]
+    question = record.question
     return pages.page(
         "groups.html",
-        wording.words(question),
+        question.words,
         style="groups.css",
         code=pages.script(_SCRIPT),
-        data=_data(manifest, answers, places),
-        title=wording.title(manifest),
-        body_class="simulated" if manifest["simulated"] else "release",
-        banner=wording.simulation(manifest),
+        data=_data(record, answers, places),
         heading=wording.thresholds(question),
         when=wording.when(question),
-        known_iso=manifest["known_on"],
-        known_text=wording.known_on(manifest),
-        no_slider=wording.no_slider(manifest),
-        several=len(question["measures"]) > 1,
-        reading=[*wording.error_side(manifest), *wording.scope(manifest)],
-        promise=wording.short_promise(manifest),
-        making=wording.making(manifest),
-        footer=wording.footer(manifest),
+        no_slider=wording.no_slider(record),
+        several=len(question.measures) > 1,
+        reading=wording.reading(record),
+        promise=wording.short_promise(record),
+        making=wording.making(record),
+        **wording.frame(record),
     )
 
 
-def _data(manifest: Manifest, answers: Answers, places: Places) -> dict[str, Any]:
-    question = manifest["question"]
-    grouped = question["groups"]
-    share = grouped["share"]
+def _data(record: ReleaseRecord, answers: Answers, places: Places) -> dict[str, Any]:
+    question = record.question
+    grouped = question.groups
+    assert grouped is not None, "the page is of groups"
     return {
-        **map_page.said(manifest, answers),
-        "words": wording.words(question).table("answer", "script", "groups"),
+        **map_page.said(record, answers),
+        "words": question.words.table("answer", "script", "groups"),
         "names": map_page.names(places),
         "regions": map_page.regions(places),
-        "sizes": grouped["sizes"] or None,
+        "sizes": list(grouped.sizes) or None,
         # What the slider begins at; the thresholds as they were asked stand in `at_most`.
-        "tenths": None if share is None else int(Fraction(share) * _TENTHS),
+        "tenths": None if grouped.share is None else int(grouped.share * _TENTHS),
         "date": wording.date(question),
     }

@@ -9,7 +9,6 @@ reads the same for every reason: the ledger alone keeps it.
 from __future__ import annotations
 
 import os
-import textwrap
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +18,7 @@ from safeside import __version__, disk, records
 from safeside.errors import BadQuestion, BadRelease, LedgerForked
 from safeside.ledger import Ledger, Stage
 from safeside.records import Part, PlainText, Record
-from safeside.releases import manifest, pages
+from safeside.releases import manifest, pages, wording
 from safeside.releases.files import MAP, PAGES, REPORT, STATEMENT, WITHDRAWN
 from safeside.releases.record import File, Software, described
 from safeside.releases.release import Release, load_release
@@ -30,7 +29,6 @@ from safeside.untrusted import visible
 from safeside.words import Words
 
 REASONS: Final = ("software-fault", "wrong-file", "wrong-option")
-_WIDTH: Final = 96
 WARNING: Final = (
     "A release must not be withdrawn, marked or repeated because of what the data now say: that would tell "
     "everybody what they say. Later findings do not make a release wrong, because every answer speaks from "
@@ -149,8 +147,7 @@ def notice_sentences(release: str, words: Words) -> list[str]:
 
 def _statement(release: str, withdrawn: str, words: Words) -> bytes:
     told = [words("notice.withdrawn", when=withdrawn), *notice_sentences(release, words)]
-    lines = [line for text in told for line in (*textwrap.wrap(text, _WIDTH), "")]
-    return "\n".join(lines).encode()
+    return "\n".join(wording.wrapped(told)).encode()
 
 
 def _page(release: str, withdrawn: str, words: Words) -> bytes:

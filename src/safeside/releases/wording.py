@@ -1,256 +1,285 @@
 """What a release says, sentence by sentence. "Safe" and "dangerous" are not among its words.
 
-Everything here speaks from the manifest alone, that is, from what is published anyway; the sentences stand in
+Everything here speaks from the record alone, that is, from what is published anyway; the sentences stand in
 the catalogue (`safeside.words`), by language and with the nouns of the question's subject.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import textwrap
+from collections.abc import Iterable
 from datetime import datetime
 from fractions import Fraction
-from functools import lru_cache
-from typing import Any, Final
-
-import msgspec
+from typing import TYPE_CHECKING, Any, Final
 
 from safeside import exact
 from safeside.decisions.states import State
 from safeside.releases import times
-from safeside.words import Subject, Words
 
-Manifest = Mapping[str, Any]
+if TYPE_CHECKING:
+    from safeside.releases.question import Question
+    from safeside.releases.record import ReleaseRecord
+
+_ANSWERS: Final = {
+    State.AT_LEAST: "answer.at-least",
+    State.UNCLEAR: "answer.cannot-say",
+    State.NOT_ASKED: "answer.not-asked",
+}
 _DIGEST_SHOWN: Final = 16
 _LONG_NUMBER: Final = 12
+_WIDTH: Final = 96
 
 
-def words(question: Manifest) -> Words:
-    """The catalogue, in the language of the question and about its subject."""
-    return _words(question["language"], tuple(sorted(question["subject"].items())))
+def answer(question: Question, state: State, threshold: int | None = None) -> str:
+    """What a state says: of a place with this threshold, or of all places together."""
+    if state is not State.AT_MOST:
+        return question.words(_ANSWERS[state], n=question.at_least or 0)
+    return thresholds(question) if threshold is None else question.words("answer.at-most", n=threshold)
 
 
-@lru_cache(maxsize=64)
-def _words(language: str, subject: tuple[tuple[str, str], ...]) -> Words:
-    return Words(language=language, subject=msgspec.convert(dict(subject), Subject))
+def thresholds(question: Question) -> str:
+    """The certain answer of this question; without a number where places have thresholds of their own."""
+    if question.groups is not None and question.groups.share is not None:
+        share = f"{exact.show(question.groups.share * 100)} %"
+        return question.words("answer.at-most-share", share=share)
+    if question.at_most_of:
+        return question.words("answer.at-most-own")
+    return question.words("answer.at-most", n=question.at_most)
 
 
-def at_most(question: Manifest, threshold: int | None) -> str:
-    """The certain answer; without a number where places have thresholds of their own."""
-    say = words(question)
-    return say("answer.at-most-own") if threshold is None else say("answer.at-most", n=threshold)
-
-
-def at_least(question: Manifest) -> str:
-    """The answer that may be wrong, rarely."""
-    return words(question)("answer.at-least", n=question["at_least"] or 0)
-
-
-def cannot_say(question: Manifest) -> str:
-    """The answer where nothing is certain."""
-    return words(question)("answer.cannot-say")
-
-
-def not_asked(question: Manifest) -> str:
-    """The answer where nothing was asked."""
-    return words(question)("answer.not-asked")
-
-
-def thresholds(question: Manifest) -> str:
-    """The certain answer of this question."""
-    grouped = question["groups"]
-    if grouped and grouped["share"] is not None:
-        return words(question)("answer.at-most-share", share=_percent(grouped["share"]))
-    return at_most(question, None if question["at_most_of"] else question["at_most"])
-
-
-def when(question: Manifest) -> str:
+def when(question: Question) -> str:
     """The time asked about, on its own clock: one window, or a series of them; of groups the date."""
-    if question["groups"]:
-        return words(question)("when.as-of", day=date(question))
-    return times.when(question["windows"], question["timezone"], words(question), so_far=question["so_far"])
+    if question.groups is not None:
+        return question.words("when.as-of", day=date(question))
+    return times.when(question.windows, question.timezone, question.words, so_far=question.so_far)
 
 
-def places(question: Manifest, number: int) -> str:
-    """1 place, 2 places."""
-    return words(question)("places.number", n=number)
-
-
-def answers(question: Manifest, number: int) -> str:
-    """How many of the places an answer was given for; of the answers, where there are many windows."""
-    say, one = words(question), repeats(question) == 1
-    return say("places.number" if one else "places.answers", n=number)
-
-
-def answers_of(question: Manifest, number: int) -> str:
-    """The same, and of how many."""
-    say, each = words(question), repeats(question)
-    total = question["places"]["number"] * each
-    return say("places.of" if each == 1 else "places.answers-of", n=number, total=total)
-
-
-def repeats(question: Manifest) -> int:
-    """How many answers each place has."""
-    return len(question["windows"]) * len(question["measures"])
-
-
-def _percent(share: str) -> str:
-    return f"{exact.show(Fraction(share) * 100)} %"
-
-
-def date(question: Manifest) -> str:
+def date(question: Question) -> str | None:
     """The date of a question about groups: 1 September 2026."""
-    return words(question).day(datetime.fromisoformat(question["groups"]["as_of"]), "short")
+    if question.groups is None:
+        return None
+    return question.words.day(datetime.fromisoformat(question.groups.as_of), "short")
 
 
-def asked_about(question: Manifest) -> str:
-    """How many places, and in how many windows."""
-    say, listed = words(question), places(question, question["places"]["number"])
-    if len(question["measures"]) > 1:
-        return say("places.measured", places=listed, n=len(question["measures"]))
-    if len(question["windows"]) == 1:
-        return listed
-    return say("places.in-windows", places=listed, windows=say("each.windows", n=len(question["windows"])))
+def answers(question: Question, number: int) -> str:
+    """How many of the places an answer was given for; of the answers, where each place has several."""
+    return question.words("places.answers" if question.repeats > 1 else "places.number", n=number)
 
 
-def asked(question: Manifest) -> str:
+def answers_of(question: Question, number: int) -> str:
+    """The same, and of how many."""
+    key = "places.answers-of" if question.repeats > 1 else "places.of"
+    return question.words(key, n=number, total=question.number)
+
+
+def asked(question: Question) -> str:
     """The question, as one."""
-    listed = places(question, question["places"]["number"])
-    said, time = thresholds(question), when(question)
-    return words(question)("preview.asked", said=said, places=listed, when=time)
+    say = question.words
+    listed = say("places.number", n=question.targets.number)
+    return say("preview.asked", said=thresholds(question), places=listed, when=when(question))
 
 
-def known_on(manifest: Manifest) -> str:
+def known_on(record: ReleaseRecord) -> str:
     """The moment the answers speak from."""
-    question = manifest["question"]
-    moment = times.local(manifest["known_on"], question["windows"][0], question["timezone"])
-    say = words(question)
+    question = record.question
+    moment = times.local(record.known_on, question.windows[0], question.timezone)
+    say = question.words
     return say("day.moment", day=say.day(moment, "short"), time=f"{moment:%H:%M}")
 
 
-def title(manifest: Manifest) -> str:
+def title(record: ReleaseRecord) -> str:
     """For the top of a browser window."""
-    question, kind = manifest["question"], "simulation" if manifest["simulated"] else "release"
-    return words(question)(f"title.{kind}", said=thresholds(question), when=when(question))
+    question, kind = record.question, "simulation" if record.simulated else "release"
+    return question.words(f"title.{kind}", said=thresholds(question), when=when(question))
 
 
-def simulation(manifest: Manifest) -> str | None:
+def simulation(record: ReleaseRecord) -> str | None:
     """What every page of a simulation says first."""
-    return words(manifest["question"])("simulation.banner") if manifest["simulated"] else None
+    return record.question.words("simulation.banner") if record.simulated else None
 
 
-def in_turn(manifest: Manifest) -> bool:
+def frame(record: ReleaseRecord) -> dict[str, Any]:
+    """What every page of a release says at its top and its bottom, by the names that templates have."""
+    return {
+        "title": title(record),
+        "body_class": "simulated" if record.simulated else "release",
+        "banner": simulation(record),
+        "known_iso": record.known_on,
+        "known_text": known_on(record),
+        "footer": footer(record),
+    }
+
+
+def in_turn(question: Question) -> bool:
     """Whether places are asked one after the other, so that some may not be asked at all."""
-    return State.NOT_ASKED.name in manifest["possible"]
+    return State.NOT_ASKED in question.method.possible
 
 
-def error_side(manifest: Manifest) -> list[str]:
+def reading(record: ReleaseRecord) -> list[str]:
+    """How the answers are to be read: on which side they may err, and what they are about."""
+    return [*error_side(record.question), *_scope(record)]
+
+
+def error_side(question: Question) -> list[str]:
     """On which side the answers may err, and on which they cannot."""
-    question = manifest["question"]
-    say = words(question)
+    say = question.words
     sentences = [
         say("reading.certain", said=thresholds(question)),
-        say("reading.cannot-say", said=cannot_say(question)),
+        say("reading.cannot-say", said=answer(question, State.UNCLEAR)),
     ]
-    if manifest["level"]:
+    if question.method.level:
         sentences.append(say("reading.level"))
-    if in_turn(manifest):
-        sentences.append(say("reading.not-asked", said=not_asked(question), n=question["method"]["alarms"]))
-    if question["publish_at_least"]:
-        sentences.append(
-            say("reading.at-least", said=at_least(question), alpha=number(question, question["alpha"]))
-        )
+    if in_turn(question):
+        alarms = getattr(question.method, "alarms", None)
+        sentences.append(say("reading.not-asked", said=answer(question, State.NOT_ASKED), n=alarms))
+    if question.publish_at_least:
+        alpha = number(question, question.alpha)
+        sentences.append(say("reading.at-least", said=answer(question, State.AT_LEAST), alpha=alpha))
     return sentences
 
 
-def scope(manifest: Manifest) -> list[str]:
+def _scope(record: ReleaseRecord) -> list[str]:
     """What is counted, and so what the answers are about."""
-    question = manifest["question"]
-    say = words(question)
-    so_far = [say("reading.so-far")] if question["so_far"] else []
-    grouped = question["groups"]
-    sizes = [say("reading.sizes", day=date(question))] if grouped and grouped["sizes"] else []
-    return [say("reading.scope", known=known_on(manifest)), *so_far, *manifest["counted"], *sizes]
+    question, say = record.question, record.question.words
+    so_far = [say("reading.so-far")] if question.so_far else []
+    sized = question.groups is not None and question.groups.sizes
+    sizes = [say("reading.sizes", day=date(question))] if sized else []
+    return [say("reading.scope", known=known_on(record)), *so_far, *record.counted, *sizes]
 
 
-def promise(manifest: Manifest) -> list[str]:
+def promise(record: ReleaseRecord) -> list[str]:
     """The promise, and the places and times it speaks of."""
-    guarantee, question = manifest["guarantee"], manifest["question"]
-    if manifest["simulated"]:
-        return list(guarantee["promise"])
-    say, earlier = words(question), guarantee["earlier"]
-    here = say("promise.where", when=when(question), places=asked_about(question))
-    if not earlier["number"]:
-        return [*guarantee["promise"], say("promise.here-first", here=here)]
-    digest = earlier["digest"][:_DIGEST_SHOWN]
-    return [*guarantee["promise"], say("promise.here", here=here, n=earlier["number"], digest=digest)]
+    told, earlier, say = record.guarantee.promise, record.guarantee.earlier, record.question.words
+    if record.simulated:
+        return list(told)
+    here = say("promise.where", when=when(record.question), places=_asked_about(record.question))
+    if not earlier.number:
+        return [*told, say("promise.here-first", here=here)]
+    digest = earlier.digest[:_DIGEST_SHOWN]
+    return [*told, say("promise.here", here=here, n=earlier.number, digest=digest)]
 
 
-def short_promise(manifest: Manifest) -> str:
+def _asked_about(question: Question) -> str:
+    """How many places, and in how many windows."""
+    say, listed = question.words, question.words("places.number", n=question.targets.number)
+    if len(question.measures) > 1:
+        return say("places.measured", places=listed, n=len(question.measures))
+    if len(question.windows) == 1:
+        return listed
+    return say("places.in-windows", places=listed, windows=say("each.windows", n=len(question.windows)))
+
+
+def short_promise(record: ReleaseRecord) -> str:
     """The promise in one sentence, for pages that lead to the whole."""
-    told = manifest["guarantee"]["promise"]
-    sentence: str = told[-1] if manifest["simulated"] else told[0]
-    return sentence
+    return record.guarantee.promise[-1 if record.simulated else 0]
 
 
-def no_slider(manifest: Manifest) -> str | None:
+def not_promised(record: ReleaseRecord) -> list[str]:
+    """What a reader, or a person in the data, might wrongly expect."""
+    say = record.question.words
+    absence = [say("not-promised.absence")] if record.guarantee.kind == "adp" else []
+    return [say("not-promised.more"), *absence, say("not-promised.in-dataset")]
+
+
+def no_slider(record: ReleaseRecord) -> str | None:
     """Why the threshold of this release cannot be moved."""
-    if manifest["mechanism"]["slider"]:
+    if record.mechanism.slider:
         return None
-    return words(manifest["question"])(f"no-slider.{manifest['question']['method']['name']}")
+    return record.question.words(f"no-slider.{record.question.method.tag()}")
 
 
-def making(manifest: Manifest) -> list[str]:
+def making(record: ReleaseRecord) -> list[str]:
     """How the answers were made, for those who want to know."""
-    question, guarantee = manifest["question"], manifest["guarantee"]
-    say = words(question)
+    question, guarantee, paid = record.question, record.guarantee, record.ledger
+    say, several = question.words, question.repeats > 1
     lines = [
         say(
-            "making.noise-delta" if guarantee["delta"] != "0" else "making.noise",
-            mechanism=say(f"mechanism.{manifest['mechanism']['name']}"),
-            epsilon=number(question, guarantee["epsilon"]),
-            delta=number(question, guarantee["delta"]),
-            guarantee=guarantee["sentence"],
+            "making.noise-delta" if guarantee.delta else "making.noise",
+            mechanism=say(f"mechanism.{record.mechanism.name}"),
+            epsilon=number(question, guarantee.epsilon),
+            delta=number(question, guarantee.delta),
+            guarantee=guarantee.sentence,
         )
     ]
-    if question["people"] is not None:
-        lines.append(say("making.people", n=question["people"]))
-    order = question["method"].get("order")
+    if question.people is not None:
+        lines.append(say("making.people", n=question.people))
+    order = getattr(question.method, "order", None)
     if order is not None:
-        lines.append(say(f"order.{order['kind']}", release=order["release"]))
-    if question["at_least"] is not None and not question["publish_at_least"]:
-        alpha = number(question, question["alpha_of_each_place"])
-        lines.append(say("making.at-least", said=at_least(question), alpha=alpha))
-    lines.append(_zero(manifest))
-    if manifest["supersedes"]:
-        lines.append(say("making.supersedes", release=manifest["supersedes"]))
-    if (paid := manifest["ledger"]) is not None:
-        charged = {"dataset": paid["dataset"], "ledger": paid["id"], "reference": paid["reference"]}
-        lines.append(say("making.charged", **charged))
+        lines.append(say(f"order.{order.kind}", release=order.release))
+    if question.at_least is not None and not question.publish_at_least:
+        alpha = number(question, question.alpha_each)
+        lines.append(say("making.at-least", said=answer(question, State.AT_LEAST), alpha=alpha))
+    at_zero = {"n": record.answers["certified_at_zero"], "total": question.number}
+    lines.append(say("making.zero-answers" if several else "making.zero", **at_zero))
+    if record.supersedes:
+        lines.append(say("making.supersedes", release=record.supersedes))
+    if paid is not None:
+        lines.append(say("making.charged", dataset=paid.dataset, ledger=paid.id, reference=paid.reference))
     return lines
 
 
-def _zero(manifest: Manifest) -> str:
-    question, each = manifest["question"], repeats(manifest["question"])
-    return words(question)(
-        "making.zero" if each == 1 else "making.zero-answers",
-        n=manifest["answers"]["certified_at_zero"],
-        total=question["places"]["number"] * each,
-    )
-
-
-def number(question: Manifest, text: str) -> str:
+def number(question: Question, value: Fraction | None) -> str:
     """An exact number as people write it."""
-    value = Fraction(text)
+    assert value is not None, "asked for only where there is one"
     plain = exact.show(value)
     if len(plain) <= _LONG_NUMBER:
         return plain
-    return words(question)("making.about", n=text, rounded=f"{float(value):.3g}")
+    return question.words("making.about", n=str(value), rounded=f"{float(value):.3g}")
 
 
-def footer(manifest: Manifest) -> str:
+def footer(record: ReleaseRecord) -> str:
     """What made the page and how to check it."""
-    say, software = words(manifest["question"]), manifest["software"]
-    made = {"software": software["name"], "version": software["version"]}
-    if manifest["simulated"]:
+    say = record.question.words
+    made = {"software": record.software.name, "version": record.software.version}
+    if record.simulated:
         return say("footer.simulation", banner=say("simulation.banner"), **made)
-    return say("footer.release", release=manifest["release"], command="safeside verify", **made)
+    return say("footer.release", release=record.release, command="safeside verify", **made)
+
+
+def parts(record: ReleaseRecord) -> list[tuple[State, str, int]]:
+    """What is said of the places: a state, its words, and how often it is said on the public map."""
+    question, number = record.question, {state: record.answers[state.name] for state in State}
+    listed = [(State.AT_MOST, number[State.AT_MOST])]
+    if question.publish_at_least:
+        listed.append((State.AT_LEAST, number[State.AT_LEAST]))
+    hidden = 0 if question.publish_at_least else number[State.AT_LEAST]
+    listed.append((State.UNCLEAR, number[State.UNCLEAR] + hidden))
+    if in_turn(question):
+        listed.append((State.NOT_ASKED, number[State.NOT_ASKED]))
+    return [(state, answer(question, state), often) for state, often in listed]
+
+
+def summary(record: ReleaseRecord) -> list[str]:
+    """How many places each answer was given for."""
+    question, say = record.question, record.question.words
+    (_, certain, number), *others = parts(record)
+    lines = [(certain, answers_of(question, number))]
+    lines += [(words, answers(question, number)) for _, words, number in others]
+    return [say("statement.line", said=words, n=number) for words, number in lines]
+
+
+def statement(record: ReleaseRecord) -> bytes:
+    """statement.txt: the release in words, for a press office, a lawyer or a citizen."""
+    question, banner, say = record.question, simulation(record), record.question.words
+    lines = [
+        *([] if banner is None else [banner.upper(), ""]),
+        say("title.headline", said=thresholds(question), when=when(question)),
+        "",
+        *_section(say("statement.said"), summary(record)),
+        *_section(say("statement.reading"), reading(record)),
+        *_section(say("statement.promised"), promise(record)),
+        *_section(say("statement.not-promised"), not_promised(record)),
+        *_section(say("statement.made"), making(record)),
+        footer(record),
+        "",
+    ]
+    return "\n".join(lines).encode()
+
+
+def _section(title: str, paragraphs: Iterable[str]) -> list[str]:
+    return [title, "-" * len(title), *wrapped(paragraphs)]
+
+
+def wrapped(paragraphs: Iterable[str]) -> list[str]:
+    """Lines of a text file, with an empty one after each paragraph."""
+    return [line for text in paragraphs for line in (*textwrap.wrap(text, _WIDTH), "")]

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from safeside import records
-from safeside.releases import map_page, report, statement, table_page
+from safeside.releases import map_page, report, table_page, wording
 from safeside.releases.answers import Answers
 from safeside.releases.files import answers as data
 from safeside.releases.files import copies
 from safeside.releases.manifest import FILE, SIGNATURE
 from safeside.releases.methods import Conditions
-from safeside.releases.record import ReleaseRecord, counted, described, plain
+from safeside.releases.record import ReleaseRecord, counted, described
 from safeside.visits import Places
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _COUNTS_SHOWN: Final = 25
 class Content:
     """Everything that the files of a release are written from."""
 
-    manifest: Mapping[str, Any]
+    record: ReleaseRecord
     answers: Answers
     asked: Conditions
     places: Places
@@ -54,9 +54,9 @@ class Listed:
 
 def _map(of: Content) -> bytes:
     """The map; a table where groups have no coordinates."""
-    if table_page.fits(of.manifest, of.places):
-        return table_page.render(of.manifest, of.answers, of.places)
-    return map_page.render(of.manifest, of.answers, of.places, of.basemap)
+    if table_page.fits(of.record, of.places):
+        return table_page.render(of.record, of.answers, of.places)
+    return map_page.render(of.record, of.answers, of.places, of.basemap)
 
 
 LIST: Final = (
@@ -64,7 +64,7 @@ LIST: Final = (
     Listed(name=data.PARQUET, write=lambda of: data.as_parquet(of.answers), agrees=copies.parquet),
     Listed(
         name=data.GEOJSON,
-        write=lambda of: data.as_geojson(of.manifest, of.answers, of.places),
+        write=lambda of: data.as_geojson(of.record, of.answers, of.places),
         agrees=copies.geojson,
     ),
     Listed(
@@ -73,10 +73,10 @@ LIST: Final = (
         agrees=copies.map_data,
         page=True,
     ),
-    Listed(name=REPORT, write=lambda of: report.render(of.manifest, of.answers, chances(of.asked))),
+    Listed(name=REPORT, write=lambda of: report.render(of.record, of.answers, chances(of.asked))),
     Listed(
         name=STATEMENT,
-        write=lambda of: statement.render(of.manifest),
+        write=lambda of: wording.statement(of.record),
         agrees=copies.statement_text,
         page=True,
     ),
@@ -99,7 +99,7 @@ def compose(
 ) -> dict[str, bytes]:
     """Every file of the release but its signature; release.json comes last and names the others."""
     record = msgspec.structs.replace(draft, answers=counted(answers))
-    content = Content(manifest=plain(record), answers=answers, asked=asked, places=places, basemap=basemap)
+    content = Content(record=record, answers=answers, asked=asked, places=places, basemap=basemap)
     files = {one.name: one.write(content) for one in LIST}
     method = record.question.method
     if method.file is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from functools import cache, partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 import numpy as np
@@ -16,8 +16,11 @@ from safeside.releases import wording
 from safeside.releases.answers import Answers
 from safeside.releases.states import CODE_OF_NAME, STATES
 from safeside.releases.targets import labels
-from safeside.releases.wording import Manifest
 from safeside.visits import Places
+
+if TYPE_CHECKING:
+    from safeside.releases.question import Question
+    from safeside.releases.record import ReleaseRecord
 
 CSV: Final = "answers.csv"
 PARQUET: Final = "answers.parquet"
@@ -54,19 +57,19 @@ def as_parquet(answers: Answers) -> bytes:
     return buffer.getvalue()
 
 
-def as_geojson(manifest: Manifest, answers: Answers, places: Places) -> bytes:
+def as_geojson(record: ReleaseRecord, answers: Answers, places: Places) -> bytes:
     """answers.geojson: the public map as data, in the words of the public map."""
     encode = msgspec.json.Encoder().encode
-    named = zip(feature_ids(answers), said(manifest, answers), strict=True)
+    named = zip(feature_ids(answers), said(record.question, answers), strict=True)
     lines = [
         encode(_feature(name, one, places, number % len(places))) for number, (name, one) in enumerate(named)
     ]
     head = encode(
         {
-            "release": manifest["release"],
-            "simulated": manifest["simulated"],
-            "title": wording.title(manifest),
-            "known_on": manifest["known_on"],
+            "release": record.release,
+            "simulated": record.simulated,
+            "title": wording.title(record),
+            "known_on": record.known_on,
         }
     )
     return (
@@ -95,24 +98,17 @@ def features(file: bytes) -> list[dict[str, Any]]:
     return found
 
 
-def said(manifest: Manifest, answers: Answers) -> Iterator[dict[str, Any]]:
+def said(question: Question, answers: Answers) -> Iterator[dict[str, Any]]:
     """What the public map says of each place, from what is published alone."""
-    question = manifest["question"]
-    published = bool(question["publish_at_least"])
-    words = {
-        State.AT_LEAST: wording.at_least(question),
-        State.UNCLEAR: wording.cannot_say(question),
-        State.NOT_ASKED: wording.not_asked(question),
-    }
-    at_most = cache(partial(wording.at_most, question))
+    published, says = question.publish_at_least, cache(partial(wording.answer, question))
     named = frame(answers).select("place", "window", *(["measure"] if len(answers.measures) > 1 else []))
     shown = answers.on_public_maps(published).tolist()
     for at, (code, condition) in enumerate(zip(shown, named.iter_rows(named=True), strict=True)):
-        state, threshold = STATES[code], question["at_most_of"].get(condition["place"], question["at_most"])
+        state, threshold = STATES[code], question.at_most_of.get(condition["place"], question.at_most)
         properties = {
             **condition,
             "state": state.name,
-            "says": at_most(threshold) if state is State.AT_MOST else words[state],
+            "says": says(state, threshold if state is State.AT_MOST else None),
             "at_most": threshold,
             "upper_bound": int(answers.upper[at]) if answers.bounded[at] else None,
         }

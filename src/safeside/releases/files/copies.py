@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from safeside.releases import map_page, pages, statement
+from safeside.releases import map_page, pages, wording
 from safeside.releases.files import answers as data
 
 if TYPE_CHECKING:
@@ -24,14 +24,14 @@ def parquet(release: Release) -> bool:
 
 def geojson(release: Release) -> bool:
     """The same answers, in the words of the public map."""
-    answers, record = release.answers, release.manifest
+    answers, record = release.answers, release.record
     features = data.features(release.file(data.GEOJSON))
     listed = [{**one["properties"], "id": one["id"]} for one in features]
     said = [
         {**one, "id": name}
-        for name, one in zip(data.feature_ids(answers), data.said(record, answers), strict=True)
+        for name, one in zip(data.feature_ids(answers), data.said(record.question, answers), strict=True)
     ]
-    compared = said[0].keys() - (set() if release.record.same_words else {"says"})
+    compared = said[0].keys() - (set() if record.same_words else {"says"})
     shown = [{name: one.get(name, _ABSENT) for name in compared} for one in listed]
     return shown == [{name: one[name] for name in compared} for one in said]
 
@@ -39,10 +39,10 @@ def geojson(release: Release) -> bool:
 def map_data(release: Release) -> bool:
     """The same answers in the data that the page draws."""
     shown = pages.read_data(release.file("map.html").decode(errors="replace"))
-    said = map_page.said(release.manifest, release.answers)
+    said = map_page.said(release.record, release.answers)
     return all(shown.get(name, _ABSENT) == value for name, value in said.items())
 
 
 def statement_text(release: Release) -> bool:
     """The same words."""
-    return release.file("statement.txt") == statement.render(release.manifest)
+    return release.file("statement.txt") == wording.statement(release.record)

@@ -15,8 +15,7 @@ from safeside.releases.methods.sparse import SparseCounts
 AnyMethod = NoisyCounts | SparseCounts | OneBitDecisions | SelectedConditions
 __all__ = ["METHODS", "AnyMethod", "Conditions", "Drawn", "Mechanism", "Method", "Whole", "chosen"]
 METHODS: Final[Mapping[str, type[Method]]] = {
-    str(kind.__struct_config__.tag): kind
-    for kind in (NoisyCounts, SparseCounts, OneBitDecisions, SelectedConditions)
+    kind.tag(): kind for kind in (NoisyCounts, SparseCounts, OneBitDecisions, SelectedConditions)
 }
 """By name; the first is the one that is taken where nothing else is asked for."""
 
@@ -31,8 +30,7 @@ def chosen(name: str | None, given: Mapping[str, Any]) -> type[Method]:
         if other is not kind:
             named = " and ".join(f"`{one}=`" for one in other.own_arguments)
             raise BadQuestion(
-                f'{named} belong to the method "{other.__struct_config__.tag}", and '
-                f'"{kind.__struct_config__.tag}" was asked for.',
+                f'{named} belong to the method "{other.tag()}", and "{kind.tag()}" was asked for.',
                 "Leave one of the two out.",
             )
     return kind

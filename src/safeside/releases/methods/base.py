@@ -160,6 +160,11 @@ class Method(Part, frozen=True, kw_only=True, tag_field="name"):
     """Every state that it can lead to."""
 
     @classmethod
+    def tag(cls) -> str:
+        """What it is called."""
+        return str(cls.__struct_config__.tag)
+
+    @classmethod
     @abstractmethod
     def asked(cls, places: Places, given: Mapping[str, Any]) -> tuple[Method, Whole | None]:
         """The method with the parameters that were given, and what it knows of the conditions beforehand.
