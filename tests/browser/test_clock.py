@@ -10,8 +10,8 @@ from tests.browser.conftest import Open
 from tests.browser.test_map import legend, ready
 
 from safeside.decisions.states import State
+from safeside.releases.answers import CODE
 from safeside.releases.release import Release
-from safeside.releases.states import CODE
 
 
 @pytest.fixture(scope="module")

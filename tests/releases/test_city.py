@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from safeside.decisions.states import State
 from safeside.noise.entropy import simulated_entropy
+from safeside.releases.answers import CODE
 from safeside.releases.asking import Inquiry, ask
-from safeside.releases.states import CODE
 from safeside.visits import Places, Window, read_places
 from safeside_studies import city
 

@@ -21,7 +21,7 @@ from tests.releases.worlds import remaining, truth
 from safeside.errors import BadFile, BadQuestion, BadRelease
 from safeside.ledger import open_ledger
 from safeside.noise.entropy import simulated_entropy
-from safeside.releases import check_files
+from safeside.releases import verify as verifying
 from safeside.releases.asking import Inquiry, ask
 from safeside.releases.methods.selection import SelectedConditions
 from safeside.releases.publish import quote
@@ -313,14 +313,14 @@ def test_what_changes_after_it_was_checked_teaches_nothing(
     tmp_path: Path, home: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copytree(home / "claimed", tmp_path / "out")
-    check = check_files.check_files
+    check = verifying.check_files
 
     def checked(release: Release) -> None:
         check(release)
         path = release.directory / name
         path.write_bytes(path.read_bytes() + b"\n")
 
-    monkeypatch.setattr(check_files, "check_files", checked)
+    monkeypatch.setattr(verifying, "check_files", checked)
     with pytest.raises(BadRelease, match=f"{name} is not the file that was signed"):
         known(learn_from=[tmp_path / "out"])
 

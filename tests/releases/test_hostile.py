@@ -24,10 +24,10 @@ from safeside.releases import publish_steps
 from safeside.releases.basemap import read_basemap
 from safeside.releases.publish import prepare
 from safeside.releases.purge import purge
+from safeside.releases.question import Targets
 from safeside.releases.record import decode
 from safeside.releases.release import Release, load_release
 from safeside.releases.signing import create_key, load_private, load_public
-from safeside.releases.targets import places_digest
 from safeside.releases.verify import verify
 from safeside.visits import read_places
 
@@ -216,7 +216,7 @@ def test_control_characters_in_place_ids_are_refused(odd: str) -> None:
 
 def test_the_digest_of_a_list_of_places_is_of_that_list_alone() -> None:
     lists = [["a", "b"], ["a\nb"], ["a", "b", ""], ["ab"], [], [""], ['a", "b'], ["a\\", "b"], ["b", "a"]]
-    assert len({places_digest(one) for one in lists}) == len(lists)
+    assert len({Targets.of(one).sha256 for one in lists}) == len(lists)
 
 
 @pytest.mark.parametrize("more", [{"request_id": "r\x1b[2J"}, {"request_id": "r\nVerified"}])

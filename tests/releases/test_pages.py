@@ -12,7 +12,7 @@ import pytest
 from jinja2 import UndefinedError
 from tests.releases.making import simulated
 
-from safeside.releases import pages, states
+from safeside.releases import pages
 from safeside.words import Words
 
 HOSTILE = '</title></style></script><script>alert(1)</script><img src=x onerror="alert(1)">'
@@ -41,7 +41,7 @@ def test_data_cannot_end_the_element_it_stands_in() -> None:
     value = {"names": [HOSTILE, "\u2028\u2029 &amp;"]}
     block = pages.data_block(value)
     assert "<" not in block
-    assert pages.read_data(f'<script type="application/json" id="data">{block}</script>') == value
+    assert pages.read_data(f'<script type="application/json" id="data">{block}</script>'.encode()) == value
 
 
 @pytest.mark.parametrize("name", STYLES)
@@ -60,5 +60,5 @@ def test_the_only_script_of_a_map_is_the_one_that_its_policy_names(tmp_path: Pat
 
 def test_the_script_has_the_coding_of_states_that_the_program_has() -> None:
     code = pages.script(["answers.js"])
-    assert states.script() in code
+    assert pages.states() in code
     assert "NOT_ASKED = " not in pages.asset("answers.js")

@@ -24,13 +24,11 @@ from safeside.ledger import open_ledger
 from safeside.noise.entropy import simulated_entropy
 from safeside.releases import publication
 from safeside.releases.asking import Inquiry, ask
-from safeside.releases.check_claims import check_claims
-from safeside.releases.check_files import check_files
 from safeside.releases.publish import Account, publish
 from safeside.releases.release import Release, load_release
 from safeside.releases.signing import PrivateKey, create_key, load_private
 from safeside.releases.simulate import simulate
-from safeside.releases.verify import verify
+from safeside.releases.verify import check_claims, check_files, verify
 from safeside.visits import Window
 from safeside.visits.times.every import split
 

@@ -17,10 +17,9 @@ from tests.releases.making import DAY, INSTANT, KINDS, counts, over_a_day, place
 
 from safeside.decisions.states import State
 from safeside.errors import BadRelease
-from safeside.releases.check_files import check_files
+from safeside.releases.answers import CODE
 from safeside.releases.signing import create_key
-from safeside.releases.states import CODE
-from safeside.releases.verify import verify
+from safeside.releases.verify import check_files, verify
 
 
 @settings(max_examples=150)

@@ -14,12 +14,11 @@ from tests.releases.making import DAY, INSTANT, KINDS, over_a_day, raw, resigned
 from safeside import records
 from safeside.decisions.states import State
 from safeside.errors import BadRelease, BadSignature
-from safeside.releases.answers import Answers
+from safeside.releases.answers import CODE, STATES, Answers
 from safeside.releases.files import answers as data_files
 from safeside.releases.record import decode
 from safeside.releases.release import Release
 from safeside.releases.signing import PrivateKey, create_key, load_private, rotate_key
-from safeside.releases.states import CODE, STATES
 from safeside.releases.verify import verify
 
 COUNTS = [0, 0, 1, 2, 5, 9, 30, 40]

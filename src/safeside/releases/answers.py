@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from safeside.decisions.states import State
-from safeside.releases.states import CODE, STATES
+
+STATES: Final = (State.AT_MOST, State.AT_LEAST, State.UNCLEAR, State.NOT_ASKED)
+"""In the order of their numbers."""
+CODE: Final = {state: number for number, state in enumerate(STATES)}
+"""A state as a small number: within the program, and in the data of the map. Files have its name."""
+CODE_OF_NAME: Final = {state.name: number for state, number in CODE.items()}
+Label = tuple[str, ...]
+"""What a condition is called: its target; its window and its measure too, where there are several."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -38,6 +46,11 @@ class Answers:
     def places(self) -> tuple[str, ...]:
         """The target of each condition."""
         return self.targets * (len(self.windows) * len(self.measures))
+
+    @property
+    def labels(self) -> list[Label]:
+        """What each condition is called in files."""
+        return labels(self.targets, self.windows, self.measures)
 
     def by_window(self, values: NDArray[Any]) -> NDArray[Any]:
         """One of the arrays, or one made from them, with a row for each window."""
@@ -71,3 +84,13 @@ class Answers:
         words = np.array([state.name for state in STATES], dtype=object)
         listed: list[str] = words[self.states].tolist()
         return listed
+
+
+def labels(targets: Sequence[str], windows: Sequence[str], measures: Sequence[str]) -> list[Label]:
+    """The label of every condition, in the order of the answers."""
+    return [
+        (target, *([window] if len(windows) > 1 else []), *([measure] if len(measures) > 1 else []))
+        for window in windows
+        for measure in measures
+        for target in targets
+    ]

@@ -13,12 +13,12 @@ from safeside import disk, records
 from safeside.errors import BadRelease, CannotWrite, StoreUnavailable
 from safeside.ledger import Draw, Ledger, Reservation, steps
 from safeside.releases import manifest
-from safeside.releases.check_files import check_files
 from safeside.releases.release import Release, hold, load_release
 from safeside.releases.sealing import bound_to, new_key, seal, unseal
 from safeside.releases.signature import sign
 from safeside.releases.signing import PrivateKey
 from safeside.releases.staging import Staging
+from safeside.releases.verify import check_files
 
 WRITTEN: Final = "publish: the draw is written, encrypted"
 COMMITTED: Final = "publish: the ledger has committed"

@@ -22,8 +22,7 @@ from safeside.releases.grouped import ARGUMENTS as OF_GROUPS
 from safeside.releases.grouped import Grouped, ask_groups, for_measures, subject_of
 from safeside.releases.methods import Conditions, Method, Whole
 from safeside.releases.methods.decision import require_delta
-from safeside.releases.question import VISITED, Question, common_threshold
-from safeside.releases.targets import Targets
+from safeside.releases.question import VISITED, Question, Targets, common_threshold
 from safeside.visits import Places, VisitFormat, When, Window, read_places, require_free_ground, split
 from safeside.words import Subject
 from safeside.words.catalogue import ENGLISH

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from safeside.decisions.states import State
 from safeside.releases import basemap_shapes, map_clock, pages, wording
-from safeside.releases.answers import Answers
+from safeside.releases.answers import CODE, STATES, Answers
 from safeside.releases.question import Question
 from safeside.releases.record import ReleaseRecord
-from safeside.releases.states import CODE, STATES
 from safeside.visits import Places
 
 _SCRIPT: Final = (

@@ -18,7 +18,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from safeside import __version__, untrusted
-from safeside.releases import states
+from safeside.releases.answers import CODE, STATES
 from safeside.words import Words
 
 
@@ -29,8 +29,15 @@ def asset(name: str) -> str:
 
 def script(names: Iterable[str]) -> str:
     """Several source files as one closed script, which knows the states by the numbers they have here."""
-    parts = "\n".join([states.script(), *map(asset, names)])
+    parts = "\n".join([states(), *map(asset, names)])
     return f'(() => {{\n"use strict";\n{parts}\n}})();'
+
+
+def states() -> str:
+    """The one coding of states, for the script of a page."""
+    names = ", ".join(f'"{state.name}"' for state in STATES)
+    constants = ", ".join(state.name for state in STATES)
+    return f"const STATES = [{names}];\nconst [{constants}] = [{', '.join(map(str, CODE.values()))}];"
 
 
 def policy(code: str | None) -> str:
@@ -52,14 +59,14 @@ def data_block(value: Any) -> str:
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
-_DATA: Final = re.compile(r'<script type="application/json" id="data">(.*?)</script>', re.DOTALL)
+_DATA: Final = re.compile(rb'<script type="application/json" id="data">(.*?)</script>', re.DOTALL)
 
 
-def read_data(page: str) -> dict[str, Any]:
+def read_data(page: bytes) -> dict[str, Any]:
     """The data a page shows; nothing where it holds none."""
     found = _DATA.findall(page)
     try:
-        value = untrusted.parse(found[0].encode()) if len(found) == 1 else None
+        value = untrusted.parse(found[0]) if len(found) == 1 else None
     except ValueError:
         value = None
     return value if isinstance(value, dict) else {}

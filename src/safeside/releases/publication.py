@@ -44,8 +44,6 @@ from safeside.progress import Progress, quiet
 from safeside.releases import again
 from safeside.releases.appearing import APPEARED, Draws, seal_into
 from safeside.releases.asking import Inquiry
-from safeside.releases.check_claims import check_claims
-from safeside.releases.check_files import check_files
 from safeside.releases.files import compose
 from safeside.releases.grouped import count_grouped
 from safeside.releases.limits import CLOSED, require_within
@@ -69,6 +67,7 @@ from safeside.releases.release import Release, hold, load_release
 from safeside.releases.sealing import room
 from safeside.releases.signing import PrivateKey
 from safeside.releases.staging import Staging
+from safeside.releases.verify import check_claims, check_files
 from safeside.visits import Confirm, Counts, Expected, count_visits, default_cache, never_confirm
 
 

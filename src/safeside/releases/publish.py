@@ -17,13 +17,13 @@ from safeside.ledger import Ledger, Published, Stage, open_ledger
 from safeside.ledger.state import SLACK_SECONDS
 from safeside.noise.entropy import Entropy
 from safeside.progress import Progress, quiet
-from safeside.releases import manifest as manifests
 from safeside.releases.asking import ARGUMENTS, Inquiry, ask, require_declared
 from safeside.releases.basemap import read_basemap
 from safeside.releases.earlier import remember
-from safeside.releases.manifest import FILE
+from safeside.releases.manifest import FILE, read
 from safeside.releases.preview import Preview
 from safeside.releases.publication import Publication, Sources
+from safeside.releases.question import Targets
 from safeside.releases.release import Release, load_release
 from safeside.releases.signature import check_signature
 from safeside.releases.signing import (
@@ -36,7 +36,6 @@ from safeside.releases.signing import (
     load_public,
 )
 from safeside.releases.staging import Staging
-from safeside.releases.targets import places_digest
 from safeside.visits import Confirm, Expected, never_confirm
 
 _ID: Final = 24
@@ -313,7 +312,7 @@ def _unknown(parent: Path, ledger: Ledger) -> list[Path]:
     digests = {}
     for directory in sorted(there):
         with suppress(OSError, ReleaseError):
-            digests[directory] = records.digest(manifests.read(directory, FILE))
+            digests[directory] = records.digest(read(directory, FILE))
     known = ledger.committed_of(digests.values())
     return [directory for directory, digest in digests.items() if digest not in known]
 
@@ -357,11 +356,8 @@ def _earlier(supersedes: str | Path, inquiry: Inquiry, ledger: Ledger) -> str:
             "Give the directory of a release of this ledger, or its id (`release` in release.json).",
         )
     earlier = ledger.question(known)
-    same = (earlier.get("window"), places_digest(earlier.get("targets") or ())) == (
-        inquiry.question.time,
-        inquiry.question.targets.sha256,
-    )
-    if not same:
+    about = earlier.get("window"), Targets.of(earlier.get("targets") or ())
+    if about != (inquiry.question.time, inquiry.question.targets):
         raise BadQuestion(
             f'The release "{named}" is about other places or another time.',
             "A release is superseded as a whole: ask about the same places and the same time.",

@@ -24,13 +24,25 @@ from safeside.records import Part, PlainText, Record
 from safeside.releases.grouped import Grouped
 from safeside.releases.methods import AnyMethod, Conditions, Whole
 from safeside.releases.methods.base import Forecast, Number, Positive
-from safeside.releases.targets import Targets
 from safeside.visits import Window, Windows, hull
 from safeside.words import Subject, Words, said
 from safeside.words.catalogue import ENGLISH, require_language
 from safeside.zones import find_zone
 
 VISITED = "visited"
+
+
+class Targets(Part, frozen=True, kw_only=True):
+    """The list that a question is about: how many there are, and which, by one digest."""
+
+    number: Positive
+    sha256: str
+
+    @classmethod
+    def of(cls, targets: Sequence[str]) -> Targets:
+        """Those of this list, in this order."""
+        # As JSON, so that no two lists are one text, whatever stands in an identifier.
+        return cls(number=len(targets), sha256=records.digest(records.canonical(list(targets))))
 
 
 class Series(Part, frozen=True, kw_only=True):

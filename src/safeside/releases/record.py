@@ -21,12 +21,11 @@ from safeside.privacy.account import Budget, Cost
 from safeside.privacy.guarantee import Neighbours, Unit
 from safeside.records import Part, PlainText, Record
 from safeside.releases import wording
-from safeside.releases.answers import Answers
+from safeside.releases.answers import STATES, Answers
 from safeside.releases.manifest import FILE, bad
 from safeside.releases.methods import Conditions, Mechanism
 from safeside.releases.methods.base import Number
 from safeside.releases.question import Question
-from safeside.releases.states import STATES
 from safeside.untrusted import visible
 
 

@@ -6,21 +6,29 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import polars as pl
+from markupsafe import Markup
 
 from safeside import extras, records, untrusted
 from safeside.decisions.states import State
-from safeside.errors import BadRelease, SafesideError
+from safeside.errors import BadRelease, ReleaseError, SafesideError
 from safeside.ledger.recovery import Published
-from safeside.releases import manifest, notebook, record, wording
+from safeside.releases import manifest, map_page, pages, record, wording
 from safeside.releases.answers import Answers
-from safeside.releases.files import FILE, MAP, WITHDRAWN
+from safeside.releases.files import FILE, MAP, WITHDRAWN, shows_answers
 from safeside.releases.files.answers import CSV, frame, read_csv
 from safeside.releases.methods import Conditions
 from safeside.releases.record import ReleaseRecord
 from safeside.untrusted import visible
+
+_LARGEST: Final = 4 << 20
+"""Bytes of a page that a notebook still keeps with ease."""
+_FRAME: Final = Markup(
+    '<iframe sandbox="allow-scripts" srcdoc="{page}" title="{title}" '
+    'style="width: 100%; height: 36rem; border: 1px solid #8888"></iframe>'
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -140,8 +148,25 @@ class Release:
         return f'Release("{visible(str(self.directory))}": {visible(said)})'
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the summary, and the map in a frame of its own."""
-        return notebook.shown(self)
+        """What a notebook shows: the summary, and the map in a frame that can reach nothing around it."""
+        text = Markup('<pre style="white-space: pre-wrap">{}</pre>').format(self.summary())
+        page = self._framed()
+        frame = "" if page is None else _FRAME.format(page=page.decode(), title=self.summary())
+        return str(text + frame + Markup("<p><code>{}</code></p>").format(self.map))
+
+    def _framed(self) -> bytes | None:
+        """The map as a notebook shows it.
+
+        A release that somebody else made is not trusted to run its own script: the page is made anew, by our
+        template and script, from the data in it, and only where those are the answers.
+        """
+        try:
+            if not shows_answers(self):
+                return None
+            page = map_page.page(self.record, pages.read_data(self.file(MAP)))
+        except (OSError, ReleaseError):
+            return None
+        return page if len(page) <= _LARGEST else None
 
     def file(self, name: str) -> bytes:
         """One of its data files or pages: as it is in memory, or on the disk now."""

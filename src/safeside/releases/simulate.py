@@ -20,6 +20,7 @@ from safeside import untrusted
 from safeside.errors import BadCounts, BadFile, UnsafeFile
 from safeside.mechanisms.counts import people_counts
 from safeside.noise.entropy import Entropy, simulated_entropy
+from safeside.releases.answers import Label
 from safeside.releases.asking import Inquiry, ask
 from safeside.releases.basemap import read_basemap
 from safeside.releases.files import compose
@@ -27,7 +28,6 @@ from safeside.releases.methods import Conditions, Whole
 from safeside.releases.record import Promised, ReleaseRecord, written
 from safeside.releases.release import Release, hold
 from safeside.releases.staging import Staging
-from safeside.releases.targets import Label
 from safeside.visits import When
 
 WHEN: Final = "2000-01-01T18:00:00+00:00"

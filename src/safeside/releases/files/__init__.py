@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
+import polars as pl
 
 from safeside import records
-from safeside.releases import map_page, report, table_page, wording
+from safeside.releases import map_page, pages, report, table_page, wording
 from safeside.releases.answers import Answers
 from safeside.releases.files import answers as data
-from safeside.releases.files import copies
 from safeside.releases.manifest import FILE, SIGNATURE
 from safeside.releases.methods import Conditions
 from safeside.releases.record import ReleaseRecord, counted, described
@@ -25,6 +26,7 @@ MAP: Final = "map.html"
 REPORT: Final = "report.html"
 STATEMENT: Final = "statement.txt"
 WITHDRAWN: Final = "withdrawn.json"
+_ABSENT: Final = object()
 _COUNTS_BEYOND: Final = 4
 _COUNTS_SHOWN: Final = 25
 """How far past the threshold the curve of the report goes, to show that it is zero there."""
@@ -59,27 +61,42 @@ def _map(of: Content) -> bytes:
     return map_page.render(of.record, of.answers, of.places, of.basemap)
 
 
+def _same_table(release: Release) -> bool:
+    table = pl.read_parquet(io.BytesIO(release.file(data.PARQUET)))
+    return table.equals(data.frame(release.answers))
+
+
+def _same_features(release: Release) -> bool:
+    """The same answers, in the words of the public map."""
+    said = list(data.said(release.record.question, release.answers))
+    compared = said[0].keys() - (set() if release.record.same_words else {"says"})
+    listed = data.features(release.file(data.GEOJSON))
+    shown = [{name: one.get(name, _ABSENT) for name in compared} for one in listed]
+    return shown == [{name: one[name] for name in compared} for one in said]
+
+
+def shows_answers(release: Release) -> bool:
+    """Whether the answers are the same in the data that the map draws."""
+    shown = pages.read_data(release.file(MAP))
+    said = map_page.said(release.record, release.answers)
+    return all(shown.get(name, _ABSENT) == value for name, value in said.items())
+
+
+def _same_words(release: Release) -> bool:
+    return release.file(STATEMENT) == wording.statement(release.record)
+
+
 LIST: Final = (
     Listed(name=data.CSV, write=lambda of: data.as_csv(of.answers)),
-    Listed(name=data.PARQUET, write=lambda of: data.as_parquet(of.answers), agrees=copies.parquet),
+    Listed(name=data.PARQUET, write=lambda of: data.as_parquet(of.answers), agrees=_same_table),
     Listed(
         name=data.GEOJSON,
         write=lambda of: data.as_geojson(of.record, of.answers, of.places),
-        agrees=copies.geojson,
+        agrees=_same_features,
     ),
-    Listed(
-        name=MAP,
-        write=_map,
-        agrees=copies.map_data,
-        page=True,
-    ),
+    Listed(name=MAP, write=_map, agrees=shows_answers, page=True),
     Listed(name=REPORT, write=lambda of: report.render(of.record, of.answers, chances(of.asked))),
-    Listed(
-        name=STATEMENT,
-        write=lambda of: wording.statement(of.record),
-        agrees=copies.statement_text,
-        page=True,
-    ),
+    Listed(name=STATEMENT, write=lambda of: wording.statement(of.record), agrees=_same_words, page=True),
 )
 PAGES: Final = frozenset({MAP, REPORT, STATEMENT})
 
@@ -134,4 +151,5 @@ __all__ = [
     "WITHDRAWN",
     "compose",
     "names",
+    "shows_answers",
 ]

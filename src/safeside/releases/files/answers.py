@@ -13,9 +13,7 @@ import polars as pl
 
 from safeside.decisions.states import State
 from safeside.releases import wording
-from safeside.releases.answers import Answers
-from safeside.releases.states import CODE_OF_NAME, STATES
-from safeside.releases.targets import labels
+from safeside.releases.answers import CODE_OF_NAME, STATES, Answers
 from safeside.visits import Places
 
 if TYPE_CHECKING:
@@ -60,10 +58,8 @@ def as_parquet(answers: Answers) -> bytes:
 def as_geojson(record: ReleaseRecord, answers: Answers, places: Places) -> bytes:
     """answers.geojson: the public map as data, in the words of the public map."""
     encode = msgspec.json.Encoder().encode
-    named = zip(feature_ids(answers), said(record.question, answers), strict=True)
-    lines = [
-        encode(_feature(name, one, places, number % len(places))) for number, (name, one) in enumerate(named)
-    ]
+    named = enumerate(said(record.question, answers))
+    lines = [encode(_feature(one, places, number % len(places))) for number, one in named]
     head = encode(
         {
             "release": record.release,
@@ -82,7 +78,7 @@ def as_geojson(record: ReleaseRecord, answers: Answers, places: Places) -> bytes
 
 
 def features(file: bytes) -> list[dict[str, Any]]:
-    """The features of a GeoJSON file as it is written here, a line each; ValueError where it is not.
+    """What a GeoJSON file that is written as above says of each place; ValueError where it is not.
 
     A line that says something twice, or is written in another way, is not written as it was read.
     """
@@ -95,17 +91,19 @@ def features(file: bytes) -> list[dict[str, Any]]:
         raise ValueError("not features") from None
     if b",\n".join(map(msgspec.json.encode, found)) != b"\n".join(lines):
         raise ValueError("not written as features are")
-    return found
+    return [{**one["properties"], "id": one["id"]} for one in found]
 
 
 def said(question: Question, answers: Answers) -> Iterator[dict[str, Any]]:
     """What the public map says of each place, from what is published alone."""
     published, says = question.publish_at_least, cache(partial(wording.answer, question))
-    named = frame(answers).select("place", "window", *(["measure"] if len(answers.measures) > 1 else []))
-    shown = answers.on_public_maps(published).tolist()
-    for at, (code, condition) in enumerate(zip(shown, named.iter_rows(named=True), strict=True)):
+    named = frame(answers).drop("state", "upper_bound", "lower_bound").iter_rows(named=True)
+    labels, shown = answers.labels, answers.on_public_maps(published).tolist()
+    for at, (code, condition) in enumerate(zip(shown, named, strict=True)):
         state, threshold = STATES[code], question.at_most_of.get(condition["place"], question.at_most)
         properties = {
+            # One text for each condition: its place, and whatever tells it from others of that place.
+            "id": " ".join(labels[at]),
             **condition,
             "state": state.name,
             "says": says(state, threshold if state is State.AT_MOST else None),
@@ -115,28 +113,18 @@ def said(question: Question, answers: Answers) -> Iterator[dict[str, Any]]:
         yield {**properties, "lower_bound": int(answers.lower[at])} if published else properties
 
 
-def _feature(name: str, said: dict[str, Any], places: Places, at: int) -> dict[str, Any]:
-    properties = dict(said)
+def _feature(said: dict[str, Any], places: Places, at: int) -> dict[str, Any]:
+    name = said.pop("id")
     for role, column in (("name", places.name), ("region", places.region)):
         if column is not None and column[at] is not None:
-            properties[role] = str(column[at])
-    return {
-        "type": "Feature",
-        "id": name,
-        "geometry": _point(places, at),
-        "properties": properties,
-    }
+            said[role] = str(column[at])
+    return {"type": "Feature", "id": name, "geometry": _point(places, at), "properties": said}
 
 
 def _point(places: Places, at: int) -> dict[str, Any] | None:
     if places.latitude is None or places.longitude is None:
         return None
     return {"type": "Point", "coordinates": [float(places.longitude[at]), float(places.latitude[at])]}
-
-
-def feature_ids(answers: Answers) -> list[str]:
-    """One text for each condition: its place, and whatever tells it from others of that place."""
-    return [" ".join(label) for label in labels(answers.targets, answers.windows, answers.measures)]
 
 
 def read_csv(data: bytes, windows: tuple[str, ...], measures: tuple[str, ...]) -> Answers:

@@ -23,8 +23,7 @@ from safeside.privacy.account import Cost, Kind
 from safeside.privacy.guarantee import Guarantee
 from safeside.privacy.policy import Policy
 from safeside.records import Part, PlainText
-from safeside.releases.answers import Answers
-from safeside.releases.targets import Label, labels
+from safeside.releases.answers import Answers, Label, labels
 from safeside.visits import Places
 
 if TYPE_CHECKING:

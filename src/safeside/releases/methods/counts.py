@@ -16,9 +16,8 @@ from safeside.mechanisms.ageo import AGeo
 from safeside.mechanisms.paddedgeo import PaddedGeo
 from safeside.noise.entropy import Entropy
 from safeside.privacy.account import Kind
-from safeside.releases.answers import Answers
+from safeside.releases.answers import CODE, Answers
 from safeside.releases.methods.base import Conditions, Drawn, Mechanism, Method, Whole
-from safeside.releases.states import CODE
 from safeside.visits import Places
 
 if TYPE_CHECKING:

@@ -14,10 +14,9 @@ from safeside.errors import BadNumber
 from safeside.mechanisms.optimal_decision import OptimalDecision
 from safeside.noise.entropy import Entropy
 from safeside.privacy.account import Kind
-from safeside.releases.answers import Answers
+from safeside.releases.answers import CODE, Answers
 from safeside.releases.methods.base import Conditions, Drawn, Mechanism, Method, Whole
 from safeside.releases.methods.counts import require_limit
-from safeside.releases.states import CODE
 from safeside.visits import Places
 
 if TYPE_CHECKING:

@@ -90,12 +90,12 @@ def clock_of(window: Window) -> tzinfo:
 
 def _earlier(directory: str | Path) -> Release:
     """A release by selection, whole and unaltered: anybody could write such files."""
-    from safeside.releases.check_files import check_files
     from safeside.releases.files.answers import CSV
     from safeside.releases.manifest import bad
     from safeside.releases.methods.selection import SelectedConditions
     from safeside.releases.record import described
     from safeside.releases.release import load_release
+    from safeside.releases.verify import check_files
 
     release = load_release(directory)
     check_files(release)

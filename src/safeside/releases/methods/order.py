@@ -18,8 +18,8 @@ from safeside import records, untrusted
 from safeside.errors import BadFile, BadQuestion, UnsafeFile
 from safeside.noise.entropy import Entropy, system_entropy
 from safeside.records import Part, PlainText
+from safeside.releases.answers import Label, labels
 from safeside.releases.methods.base import Whole
-from safeside.releases.targets import Label, labels
 from safeside.visits import Places
 
 _KEY_WORDS: Final = 8
@@ -85,8 +85,8 @@ def _by_popularity(places: Places) -> Whole:
 
 
 def _by_release(directory: Path, places: Places) -> tuple[str, Whole]:
-    from safeside.releases.check_files import check_files
     from safeside.releases.release import load_release
+    from safeside.releases.verify import check_files
 
     earlier = load_release(directory)
     # Anybody can write a list of bounds: only one that is a whole release, unaltered, is an earlier release.

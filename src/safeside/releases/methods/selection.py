@@ -20,10 +20,9 @@ from safeside.mechanisms.selection import Selection
 from safeside.mechanisms.selection_plan import SelectionPlan, plan_selection
 from safeside.noise.entropy import Entropy
 from safeside.records import PlainText
-from safeside.releases.answers import Answers
+from safeside.releases.answers import CODE, Answers
 from safeside.releases.methods.base import Conditions, Drawn, Forecast, Mechanism, Method, Whole
 from safeside.releases.methods.forecasting import read_forecast
-from safeside.releases.states import CODE
 from safeside.visits import Places
 
 PASSED: Final = "passed"

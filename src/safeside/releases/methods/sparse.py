@@ -17,10 +17,9 @@ from safeside.mechanisms.sequences import Answer
 from safeside.mechanisms.sparse import NO_VALUE
 from safeside.noise.entropy import Entropy
 from safeside.privacy.account import Cost
-from safeside.releases.answers import Answers
+from safeside.releases.answers import CODE, Answers
 from safeside.releases.methods.base import Conditions, Drawn, Mechanism, Method, Positive, Whole
 from safeside.releases.methods.order import Order, by_chance, digest_of, read_order
-from safeside.releases.states import CODE
 from safeside.visits import Places
 
 _COLUMNS = ("place", "window")
