@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import narwhals as nw
 import polars as pl
@@ -146,7 +146,8 @@ def _measure_all(source: Source, path: Path, groups: list[RowGroup], progress: P
     answers = [each for each in _ask(source, path, groups, range(len(groups)), progress) if each is not None]
     start = nw.col("start")
     any_time = source.clocks["start"].before(start, LATEST) | start.is_null()
-    (whole,) = collect([source.file(path).filter(any_time).select(*_sums())], progress, _MEASURING)
+    times = source.file(path).filter(any_time).to_native().select(*_sums())
+    (whole,) = collect([nw.from_native(times)], progress, _MEASURING)
     if not pl.concat(answers).select(pl.col("rows", "starts", "ends").sum()).equals(whole):
         # The footer's numbers of rows are wrong: always read everything.
         return [RowGroup(rows=int(whole["rows"].item()), measured=True)]
@@ -157,29 +158,34 @@ def _ask(
     source: Source, path: Path, groups: list[RowGroup], chosen: Collection[int], progress: Progress
 ) -> list[pl.DataFrame | None]:
     """Of each chosen row group the rows, sums, first start and last end, and whether all are fine."""
-    frame = source.file(path)
-    clock, start, end = source.clocks["start"], nw.col("start"), nw.col("end")
+    start, end = nw.col("start"), nw.col("end")
+    clock = source.clocks["start"]
     plain = clock.since(start, AFTER_1970) & clock.before(start, LATEST)
     doubt = doubtful(row_checks(source, None, None)).fill_null(value=True)
     fine = (plain & (end >= start)).fill_null(value=False) & ~doubt
-    first, last = (column.dt.timestamp("us") for column in (start, end))
-    asked = (*_sums(), first.min().alias("first"), last.max().alias("last"), fine.all().alias("fine"))
+    # The checks are built once; Polars moves the slice of each row group before them, to where it reads.
+    checked = source.file(path).select("start", "end", fine.alias("fine")).to_native()
+    asked = (
+        *_sums(),
+        pl.col("start").dt.timestamp("us").min().alias("first"),
+        pl.col("end").dt.timestamp("us").max().alias("last"),
+        pl.col("fine").all(),
+    )
     begins = [0, *accumulate(group.rows for group in groups)]
     wanted = sorted(chosen) if groups else []
-    queries = [
-        nw.from_native(frame.to_native().slice(begins[number], groups[number].rows)).select(*asked)
-        for number in wanted
+    queries: list[nw.LazyFrame[Any]] = [
+        nw.from_native(checked.slice(begins[number], groups[number].rows).select(*asked)) for number in wanted
     ]
     answers: list[pl.DataFrame] = []
     for begin in range(0, len(queries), _AT_ONCE):
-        answers += collect(queries[begin : begin + _AT_ONCE], progress, _MEASURING)
+        answers += collect(queries[begin : begin + _AT_ONCE], progress, _MEASURING, apart=True)
     found = dict(zip(wanted, answers, strict=True))
     return [found.get(number) for number in range(len(groups))]
 
 
-def _sums() -> tuple[nw.Expr, ...]:
-    start, end = (nw.col(role).dt.timestamp("us") for role in ("start", "end"))
-    return nw.len().alias("rows"), start.sum().alias("starts"), end.sum().alias("ends")
+def _sums() -> tuple[pl.Expr, ...]:
+    start, end = (pl.col(role).dt.timestamp("us") for role in ("start", "end"))
+    return pl.len().alias("rows"), start.sum().alias("starts"), end.sum().alias("ends")
 
 
 def _range(answer: pl.DataFrame) -> RowGroup:

@@ -33,11 +33,13 @@ def collect(
     *,
     key: list[str] | None = None,
     sparing: bool = False,
+    apart: bool = False,
 ) -> list[pl.DataFrame]:
     """The results of queries on one input, which Polars reads once for all of them.
 
     `key` are columns of the first result of which no two rows may have the same values. `sparing` reads with
-    less memory, a little slower.
+    less memory, a little slower. `apart`: queries about different rows, of which each reads only its own;
+    reading once for all would read everything.
     """
     progress(None, what)
     natives = [query.to_native() for query in queries]
@@ -45,7 +47,10 @@ def collect(
         with _few_row_groups_ahead(sparing=sparing):
             if len(natives) == 1:
                 return with_progress(lambda: [natives[0].collect(engine="streaming")], progress, what)
-            return with_progress(lambda: pl.collect_all(natives, engine="streaming"), progress, what)
+            flags = pl.QueryOptFlags(comm_subplan_elim=not apart)
+            return with_progress(
+                lambda: pl.collect_all(natives, engine="streaming", optimizations=flags), progress, what
+            )
     keys = [key, *[None] * (len(queries) - 1)]
     return with_progress(
         lambda: [_answer(*asked) for asked in zip(queries, keys, strict=True)], progress, what
