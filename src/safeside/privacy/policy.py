@@ -30,7 +30,11 @@ def visited(target: str, window: str) -> str:
     The target is quoted so that no two pairs of target and window share a name: two propositions that were
     taken for one would make the policy look smaller, and so the promise stronger, than it is.
     """
-    return f"{encode_basestring(target)} in {window}"
+    return f"{_quoted(target)}{window}"
+
+
+def _quoted(target: str) -> str:
+    return f"{encode_basestring(target)} in "
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -71,9 +75,10 @@ class Policy:
         return cls(propositions=frozenset())
 
     @classmethod
-    def not_visited(cls, targets: Iterable[str], window: str) -> Policy:
+    def not_visited(cls, targets: Iterable[str], *windows: str) -> Policy:
         """The product's policy: one proposition for each condition counted, windows included."""
-        return cls(propositions=frozenset(NOT + visited(target, window) for target in targets))
+        begun = [NOT + _quoted(target) for target in targets]
+        return cls(propositions=frozenset(name + window for window in windows for name in begun))
 
     def __or__(self, other: Policy) -> Policy:
         """Both sets of facts may leak; composition unites policies in this way."""

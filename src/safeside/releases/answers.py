@@ -42,6 +42,11 @@ class Answers:
     def __len__(self) -> int:
         return int(self.states.size)
 
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """The number of windows, of measures and of targets."""
+        return len(self.windows), len(self.measures), len(self.targets)
+
     @cached_property
     def places(self) -> tuple[str, ...]:
         """The target of each condition."""
@@ -88,9 +93,9 @@ class Answers:
 
 def labels(targets: Sequence[str], windows: Sequence[str], measures: Sequence[str]) -> list[Label]:
     """The label of every condition, in the order of the answers."""
-    return [
-        (target, *([window] if len(windows) > 1 else []), *([measure] if len(measures) > 1 else []))
+    ends = [
+        (*([window] if len(windows) > 1 else []), *([measure] if len(measures) > 1 else []))
         for window in windows
         for measure in measures
-        for target in targets
     ]
+    return [(target, *end) for end in ends for target in targets]

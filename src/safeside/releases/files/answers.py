@@ -23,21 +23,23 @@ if TYPE_CHECKING:
 CSV: Final = "answers.csv"
 PARQUET: Final = "answers.parquet"
 GEOJSON: Final = "answers.geojson"
+_LAST: Final = b"\n]}\n"
+"""What follows the features."""
+_NAMES: Final = [state.name for state in STATES]
 
 
 def frame(answers: Answers) -> pl.DataFrame:
     """The answers as a table; no upper bound where none was published."""
-    upper = pl.Series("upper_bound", answers.upper)
-    bounded = pl.Series(answers.bounded)
-    repeated = len(answers.measures) * len(answers.targets)
-    measures = np.tile(np.repeat(answers.measures, len(answers.targets)), len(answers.windows))
+    window, measure, target = np.indices(answers.shape).reshape(len(answers.shape), -1)
+    several = {"measure": pl.Series(answers.measures).gather(measure)} if len(answers.measures) > 1 else {}
+    upper, bounded = pl.Series(answers.upper), pl.Series(answers.bounded)
     return pl.DataFrame(
         {
-            "place": pl.Series(list(answers.places), dtype=pl.String),
-            "window": pl.Series(np.repeat(answers.windows, repeated), dtype=pl.String),
-            **({"measure": pl.Series(measures, dtype=pl.String)} if len(answers.measures) > 1 else {}),
-            "state": pl.Series(answers.names(), dtype=pl.String),
-            "upper_bound": upper.zip_with(bounded, pl.Series([None] * len(answers), dtype=pl.Int64)),
+            "place": pl.Series(answers.targets, dtype=pl.String).gather(target),
+            "window": pl.Series(answers.windows, dtype=pl.String).gather(window),
+            **several,
+            "state": pl.Series(_NAMES).gather(answers.states),
+            "upper_bound": upper.set(~bounded, None),
             "lower_bound": pl.Series(answers.lower),
         }
     )
@@ -58,8 +60,11 @@ def as_parquet(answers: Answers) -> bytes:
 def as_geojson(record: ReleaseRecord, answers: Answers, places: Places) -> bytes:
     """answers.geojson: the public map as data, in the words of the public map."""
     encode = msgspec.json.Encoder().encode
-    named = enumerate(said(record.question, answers))
-    lines = [encode(_feature(one, places, number % len(places))) for number, one in named]
+    described = [_described(places, at) for at in range(len(places))] * (len(answers) // len(places))
+    lines = [
+        encode({"type": "Feature", "id": one.pop("id"), "geometry": point, "properties": {**one, **words}})
+        for one, (point, words) in zip(said(record.question, answers), described, strict=True)
+    ]
     head = encode(
         {
             "release": record.release,
@@ -68,63 +73,59 @@ def as_geojson(record: ReleaseRecord, answers: Answers, places: Places) -> bytes
             "known_on": record.known_on,
         }
     )
-    return (
-        b'{"type":"FeatureCollection","safeside":'
-        + head
-        + b',"features":[\n'
-        + b",\n".join(lines)
-        + b"\n]}\n"
-    )
+    return b'{"type":"FeatureCollection","safeside":' + head + b',"features":[\n' + b",\n".join(lines) + _LAST
 
 
-def features(file: bytes) -> list[dict[str, Any]]:
+def features(file: bytes) -> Iterator[dict[str, Any]]:
     """What a GeoJSON file that is written as above says of each place; ValueError where it is not.
 
     A line that says something twice, or is written in another way, is not written as it was read.
     """
-    first, *lines, last = file.split(b"\n")[:-1]
-    if not first.startswith(b'{"type":"FeatureCollection","safeside":') or last != b"]}":
+    first, _, rest = file.partition(b"\n")
+    if not first.startswith(b'{"type":"FeatureCollection","safeside":') or not rest.endswith(_LAST):
         raise ValueError("not a collection of features")
-    try:
-        found = [msgspec.json.decode(line.removesuffix(b",")) for line in lines]
-    except (msgspec.MsgspecError, RecursionError):
-        raise ValueError("not features") from None
-    if b",\n".join(map(msgspec.json.encode, found)) != b"\n".join(lines):
-        raise ValueError("not written as features are")
-    return [{**one["properties"], "id": one["id"]} for one in found]
+    decode, encode = msgspec.json.Decoder().decode, msgspec.json.Encoder().encode
+    for line in rest.removesuffix(_LAST).split(b",\n"):
+        try:
+            found = decode(line)
+        except (msgspec.MsgspecError, RecursionError):
+            raise ValueError("not features") from None
+        if encode(found) != line:
+            raise ValueError("not written as features are")
+        yield {**found["properties"], "id": found["id"]}
 
 
 def said(question: Question, answers: Answers) -> Iterator[dict[str, Any]]:
     """What the public map says of each place, from what is published alone."""
     published, says = question.publish_at_least, cache(partial(wording.answer, question))
-    named = frame(answers).drop("state", "upper_bound", "lower_bound").iter_rows(named=True)
-    labels, shown = answers.labels, answers.on_public_maps(published).tolist()
-    for at, (code, condition) in enumerate(zip(shown, named, strict=True)):
+    named = frame(answers).drop("state", "upper_bound", "lower_bound").to_dicts()
+    shown, bounded = answers.on_public_maps(published).tolist(), answers.bounded.tolist()
+    bounds = zip(bounded, answers.upper.tolist(), answers.lower.tolist(), strict=True)
+    for label, condition, code, (known, upper, lower) in zip(
+        answers.labels, named, shown, bounds, strict=True
+    ):
         state, threshold = STATES[code], question.at_most_of.get(condition["place"], question.at_most)
         properties = {
             # One text for each condition: its place, and whatever tells it from others of that place.
-            "id": " ".join(labels[at]),
+            "id": " ".join(label),
             **condition,
-            "state": state.name,
+            "state": _NAMES[code],
             "says": says(state, threshold if state is State.AT_MOST else None),
             "at_most": threshold,
-            "upper_bound": int(answers.upper[at]) if answers.bounded[at] else None,
+            "upper_bound": upper if known else None,
         }
-        yield {**properties, "lower_bound": int(answers.lower[at])} if published else properties
+        if published:
+            properties["lower_bound"] = lower
+        yield properties
 
 
-def _feature(said: dict[str, Any], places: Places, at: int) -> dict[str, Any]:
-    name = said.pop("id")
-    for role, column in (("name", places.name), ("region", places.region)):
-        if column is not None and column[at] is not None:
-            said[role] = str(column[at])
-    return {"type": "Feature", "id": name, "geometry": _point(places, at), "properties": said}
-
-
-def _point(places: Places, at: int) -> dict[str, Any] | None:
+def _described(places: Places, at: int) -> tuple[dict[str, Any] | None, dict[str, str]]:
+    """Where a place of the list is, and what people call it and its district."""
+    columns = {"name": places.name, "region": places.region}
+    words = {role: str(column[at]) for role, column in columns.items() if column and column[at] is not None}
     if places.latitude is None or places.longitude is None:
-        return None
-    return {"type": "Point", "coordinates": [float(places.longitude[at]), float(places.latitude[at])]}
+        return None, words
+    return {"type": "Point", "coordinates": [float(places.longitude[at]), float(places.latitude[at])]}, words
 
 
 def read_csv(data: bytes, windows: tuple[str, ...], measures: tuple[str, ...]) -> Answers:
@@ -135,15 +136,16 @@ def read_csv(data: bytes, windows: tuple[str, ...], measures: tuple[str, ...]) -
         table = pl.read_csv(io.BytesIO(data), schema=schema)
     except pl.exceptions.PolarsError as error:
         raise ValueError("cannot be read") from error
-    states = [CODE_OF_NAME.get(name, -1) for name in table["state"].to_list()]
-    if not states or min(states) < 0 or table["lower_bound"].null_count() or table["place"].null_count():
+    if not table.height or not table["state"].is_in(_NAMES).all():
+        raise ValueError("cannot be read")
+    if table["state"].null_count() or table["lower_bound"].null_count() or table["place"].null_count():
         raise ValueError("cannot be read")
     number = table.height // (len(windows) * len(measures))
     answers = Answers(
         targets=tuple(table["place"].head(number)),
         windows=windows,
         measures=measures,
-        states=np.array(states, dtype=np.uint8),
+        states=table["state"].replace_strict(CODE_OF_NAME, return_dtype=pl.UInt8).to_numpy(),
         upper=table["upper_bound"].fill_null(0).to_numpy().astype(np.int64),
         lower=table["lower_bound"].to_numpy().astype(np.int64),
         bounded=table["upper_bound"].is_not_null().to_numpy().astype(np.bool_),

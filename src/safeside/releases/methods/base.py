@@ -85,10 +85,7 @@ class Conditions:
         """Of every condition, that it is not true of you may become known."""
         if self.question.groups is not None:
             return self.question.groups.policy(self.targets)
-        windows = self.question.windows
-        # United at once: one after the other, thousands of windows would take their number squared.
-        every = (Policy.not_visited(self.targets, window).propositions for window in windows)
-        return Policy(propositions=frozenset().union(*every))
+        return Policy.not_visited(self.targets, *self.question.windows)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -120,7 +120,7 @@ class SparseCounts(Method, frozen=True, kw_only=True, tag="sparse"):
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(_COLUMNS[: len(asked.labels[0])])
-        writer.writerows(asked.labels[at] for at in asked.known)
+        writer.writerows(map(asked.labels.__getitem__, asked.known.tolist()))
         return text.getvalue().encode()
 
     def read_known(self, asked: Conditions, data: bytes) -> Whole:
@@ -129,8 +129,8 @@ class SparseCounts(Method, frozen=True, kw_only=True, tag="sparse"):
         except (UnicodeDecodeError, csv.Error):
             raise ValueError("order.csv cannot be read") from None
         number = {label: at for at, label in enumerate(asked.labels)}
-        listed = [tuple(row) for row in rows[1:]]
         head = list(_COLUMNS[: len(asked.labels[0])])
-        if rows[:1] != [head] or len(listed) != len(number) or set(listed) != number.keys():
+        order = np.array([number.get(tuple(row), _NOT_ASKED) for row in rows[1:]], dtype=np.int64)
+        if rows[:1] != [head] or not np.array_equal(np.sort(order), np.arange(len(number))):
             raise ValueError("order.csv does not list every place once")
-        return np.array([number[label] for label in listed], dtype=np.int64)
+        return order
