@@ -25,7 +25,8 @@ from safeside.ledger.state import SLACK_SECONDS, State
 from safeside.ledger.store import Draw, Glance, Identity, Rows, Store
 from safeside.ledger.witness import Line, Witness, WitnessRecord, witness_of
 
-_FEW: Final = 16
+_GROWN: Final = 10_000
+"""After so many events the account begins anew at a checkpoint, so that it does not fill the memory."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -183,24 +184,19 @@ class Chain:
     def _prepare(self) -> None:
         """Read what others have added while one of them still writes: little is left to do in our turn.
 
-        A few rows at a time, since SQLite lets nobody commit while somebody reads. Whatever is wrong is found
-        again, and said, in our turn.
+        Whatever is wrong is found again, and said, in our turn.
         """
+        if not self._begun:
+            return
         try:
             self._look()
-            while self._begun:
-                with self.store.read() as rows:
-                    if not self._continues(rows.glance(self._state.head.number)):
-                        return
-                    state, self._stored = self._state, events.NOTHING
-                    state.source = rows
-                    new = rows.events(state.head.number + 1, state.head.number + _FEW)
-                    for row in new:
-                        state.read(*row)
-                    self._stored = state.head
-                    if len(new) < _FEW:
-                        self._compare()
-                        return
+            with self.store.peek() as rows:
+                state, self._stored = self._state, events.NOTHING
+                state.source = rows
+                for row in rows.events(state.head.number + 1):
+                    state.read(*row)
+            self._stored = state.head
+            self._compare()
         except SafesideError:
             self._begun = False
 
@@ -284,12 +280,14 @@ class Chain:
             witness.begin()
 
     def _continues(self, there: Glance) -> bool:
-        """Whether the account in memory is of the list that is there, and no newer checkpoint is at hand."""
+        """Whether the account in memory is of the list that is there, and no checkpoint saves reading."""
         known, newest = self._state.head, there.snapshot
         if known.number and there.known != known.digest:
             return False
-        newer = newest is not None and newest.number > self._state.base.number and self._is_vouched(newest)
-        return self._everything or not newer
+        if self._everything or newest is None:
+            return True
+        ahead = newest.number > known.number or newest.number > self._state.base.number + _GROWN
+        return not ahead or not self._is_vouched(newest)
 
     def _is_vouched(self, head: Head) -> bool:
         """Whether every witness there is was compared with the chain up to this checkpoint."""

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -120,7 +121,12 @@ class PostgresStore(Store):
             yield rows
 
     @contextmanager
-    def write(self, prepare: Callable[[], None] | None = None) -> Iterator[Rows]:
+    def peek(self) -> Iterator[Rows]:
+        with self._explained():
+            yield Rows(partial(_run, self._connect()))
+
+    @contextmanager
+    def write(self, prepare: Callable[[], None] = lambda: None) -> Iterator[Rows]:
         turn = nullcontext() if self.queue is None else queue.in_turn(self.queue, self.busy_seconds, prepare)
         try:
             with turn, self._explained(), self._transaction((*self._before_writing, _TAKE_TURNS)) as rows:
@@ -132,7 +138,7 @@ class PostgresStore(Store):
     def _transaction(self, first: Sequence[str]) -> Iterator[Rows]:
         connection = self._begin(first)
         try:
-            yield Rows(lambda sql, values: _run(connection, sql, values))
+            yield Rows(partial(_run, connection))
             connection.execute("COMMIT")
         except BaseException:
             if not connection.closed:

@@ -2,10 +2,11 @@
 
 SQLite has waiters try again after pauses that grow: under load somebody waits while others pass. So the
 writers of one machine stand in a queue first, a file beside the database or in the state directory. Whoever
-comes takes the next number and locks the byte of that number. Whoever has nobody before it is next: it may
-prepare while the one before it is served, and is served once that one has gone. The system lets go of a dead
-process's locks, so a number that nobody stands behind any more holds nobody up. The queue decides the order
-and nothing else: that only one writes is the database's own lock.
+comes takes the next number and locks the byte of that number. Whoever has nobody before it is next, and is
+served once the one before it has gone; it prepares while others are served, a first time when its turn is
+near, so that several do so at once. The system lets go of a dead process's locks, so a number that nobody
+stands behind any more holds nobody up. The queue decides the order and nothing else: that only one writes is
+the database's own lock.
 """
 
 from __future__ import annotations
@@ -31,8 +32,10 @@ _SERVED: Final = 8
 _FIRST: Final = 16
 """The bytes of the numbers begin here."""
 _LARGEST: Final = 1 << 60
-_PAUSE: Final = 0.0005
+_PAUSE: Final = 0.0002
 _LONGEST_PAUSE: Final = 0.1
+_NEAR: Final = 4
+"""Who has no more than so many before it prepares."""
 _SET_LOCK: Final[int | None] = getattr(fcntl, "F_OFD_SETLK", None)
 
 
@@ -41,11 +44,11 @@ class Late(Exception):
 
 
 @contextmanager
-def in_turn(path: Path, seconds: float, prepare: Callable[[], None] | None = None) -> Iterator[None]:
+def in_turn(path: Path, seconds: float, prepare: Callable[[], None] = lambda: None) -> Iterator[None]:
     """Wait until everybody who came before has gone; `Late` after so many seconds.
 
-    `prepare` is called by whoever is next while somebody else is served. Where the system has no such locks,
-    or no such file can be kept, the database alone decides.
+    `prepare` is called while somebody else is served: when the turn is near, and again by whoever is next.
+    Where the system has no such locks, or no such file can be kept, the database alone decides.
     """
     until = time.monotonic() + seconds
     with ExitStack() as held:
@@ -56,10 +59,10 @@ def in_turn(path: Path, seconds: float, prepare: Callable[[], None] | None = Non
                 _open.add(handle)
                 held.callback(_leave, handle)
                 number = _take_number(handle)
-                _wait_to_be_next(handle, number, until)
+                _wait_to_be_next(handle, number, until, prepare)
         if handle is not None and number is not None:
             with suppress(OSError):
-                if prepare is not None and not _locked(handle, fcntl.F_WRLCK, _SERVED, 1):
+                if not _locked(handle, fcntl.F_WRLCK, _SERVED, 1):
                     prepare()
                 _wait_to_be_served(handle, number, until)
         yield
@@ -102,17 +105,21 @@ def _take_number(handle: int) -> int:
     return number
 
 
-def _wait_to_be_next(handle: int, number: int, until: float) -> None:
+def _wait_to_be_next(handle: int, number: int, until: float, prepare: Callable[[], None]) -> None:
     """Until nobody holds a byte before ours; shared, so that those who wait do not stop each other.
 
     By how fast others were served it is guessed when to look again: many who look often would take the time
     of those who work.
     """
-    began, first = time.monotonic(), _number(handle, _SERVED)
+    began, first, prepared = time.monotonic(), _number(handle, _SERVED), False
     while not _locked(handle, fcntl.F_RDLCK, _FIRST, number):
         now, served = time.monotonic(), _number(handle, _SERVED)
         if now > until:
             raise Late
+        if not prepared and number - served - 1 <= _NEAR:
+            prepared = True
+            prepare()
+            continue
         each = (now - began) / max(1, served - first)
         time.sleep(min(_LONGEST_PAUSE, max(_PAUSE, (number - served - 2) * each / 2)))
 

@@ -13,6 +13,7 @@ import sqlite3
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -104,7 +105,12 @@ class SqliteStore(Store):
             yield rows
 
     @contextmanager
-    def write(self, prepare: Callable[[], None] | None = None) -> Iterator[Rows]:
+    def peek(self) -> Iterator[Rows]:
+        with self._explained():
+            yield Rows(partial(_run, self._connect()))
+
+    @contextmanager
+    def write(self, prepare: Callable[[], None] = lambda: None) -> Iterator[Rows]:
         assert self.queue is not None
         try:
             with (
@@ -117,16 +123,21 @@ class SqliteStore(Store):
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[Rows]:
-        try:
+        with self._explained():
             connection = self._connect()
             connection.execute(begin)
             try:
-                yield Rows(lambda sql, values: _run(connection, sql, values))
+                yield Rows(partial(_run, connection))
                 connection.execute("COMMIT")
             except BaseException:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
         except sqlite3.Error as error:
             self.close()
             raise self._explain(error) from error

@@ -329,10 +329,14 @@ class Store(ABC):
         """One consistent view of the ledger."""
 
     @abstractmethod
-    def write(self, prepare: Callable[[], None] | None = None) -> AbstractContextManager[Rows]:
+    def peek(self) -> AbstractContextManager[Rows]:
+        """Each statement by itself: nobody who writes is held up between two of them."""
+
+    @abstractmethod
+    def write(self, prepare: Callable[[], None] = lambda: None) -> AbstractContextManager[Rows]:
         """The only writer; what was appended is on the disk once the block has ended.
 
-        `prepare` is called once this is the next, while somebody else may still write.
+        `prepare` is called once or twice shortly before, while somebody else still writes.
         """
 
     @abstractmethod
