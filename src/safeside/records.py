@@ -13,8 +13,8 @@ import importlib
 import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from functools import cache, partial
-from typing import Annotated, Any, ClassVar, Final, TypeVar
+from functools import cache, lru_cache, partial
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar
 
 import msgspec
 
@@ -129,6 +129,22 @@ def upgraded(kind: type[AnyRecord], value: Mapping[str, Any]) -> AnyRecord:
     return convert(kind, fields)
 
 
+def of_today(kind: type[AnyRecord], data: bytes) -> AnyRecord:
+    """The record that these bytes are, in one step, where they are of today's version; else ValueError.
+
+    For many records at once: their spelling is not looked at, and no reason is given.
+    """
+    read: AnyRecord = _reader(kind).decode(data)
+    return read
+
+
+@cache
+def _reader(kind: type[Record]) -> msgspec.json.Decoder[Any]:
+    named = Literal[schema_name(kind)]  # type: ignore[valid-type]
+    written = msgspec.defstruct(kind.__name__, [(SCHEMA, named)], bases=(kind,), frozen=True, kw_only=True)
+    return msgspec.json.Decoder(written, dec_hook=_read)
+
+
 def convert(kind: type[AnyPart], value: object) -> AnyPart:
     """The record or part that plain values are, each field checked by its type; ValueError where not."""
     try:
@@ -185,12 +201,18 @@ def _written(value: object) -> object:
 def _read(kind: type, value: object) -> object:
     if kind is not Fraction:
         raise NotImplementedError(f"no record holds a {kind.__name__}")
-    # Looked at first: "1e999999999" would be computed before it could be refused.
-    plain = isinstance(value, str) and _FRACTION.fullmatch(value) is not None
-    number = Fraction(value) if plain and isinstance(value, str) else None
-    if number is None or str(number) != value:
+    number = _fraction(value) if isinstance(value, str) else None
+    if number is None:
         raise ValueError("a number is not written as a fraction in lowest terms")
     return number
+
+
+@lru_cache
+def _fraction(text: str) -> Fraction | None:
+    """The number of that one spelling. Most records repeat the prices of others."""
+    # Looked at first: "1e999999999" would be computed before it could be refused.
+    number = Fraction(text) if _FRACTION.fullmatch(text) else None
+    return number if str(number) == text else None
 
 
 def _described(kind: type) -> dict[str, Any]:
@@ -209,8 +231,8 @@ def _refuse_inexact(value: object) -> None:
         for item in value.values():
             _refuse_inexact(item)
     elif isinstance(value, list | tuple):
-        for item in value:
-            if type(item) is not str:
+        if set(map(type, value)) != {str}:
+            for item in value:
                 _refuse_inexact(item)
     else:
         raise ValueError(f"a {type(value).__name__} has no exact spelling in a record")

@@ -71,6 +71,8 @@ class Chain:
         """Witnesses of other machines, which are read and not written."""
         self.addresses = store.addresses()
         self._exchanged = addresses.others(self.addresses, self.identity.ledger_id)
+        self._noted = False
+        """Whether this process has seen to it that these addresses are remembered."""
         self._every = checkpoint_every
         self._state = State()
         self._begun = False
@@ -393,4 +395,6 @@ class Chain:
         compared = last if last.number and not self._lost else None
         for witness, (missed, documents) in behind.items():
             witness.add(mine, missed + new, documents, compared)
-        addresses.note(self.addresses, self.identity.ledger_id)
+        if not self._noted:
+            addresses.note(self.addresses, self.identity.ledger_id)
+            self._noted = True

@@ -61,12 +61,19 @@ class Index:
         self.replaced: set[str] = set()
         """Nodes of the tree as it was then that are no longer part of it."""
         self._changed: Entries = {}
+        self._found: Entries = {}
+        """Entries of the tree that were asked for."""
         self._decoded: dict[str, Node] = {}
 
     def get(self, key: str) -> Any:
         """The value of a key; None where there is none."""
         if key in self._changed:
             return self._changed[key]
+        if key not in self._found and (value := self._find(key)) is not None:
+            self._found[key] = value
+        return self._found.get(key)
+
+    def _find(self, key: str) -> Any:
         name, path = self.root, records.digest(key.encode())
         for digit in path:
             if name == EMPTY:
@@ -86,7 +93,7 @@ class Index:
         if self._changed:
             items = [(records.digest(key.encode()), key, value) for key, value in self._changed.items()]
             self.root = self._with(self.root, 0, items)
-            self._changed = {}
+            self._changed, self._found = {}, {}
         return self.root
 
     def stored(self) -> None:
@@ -150,12 +157,13 @@ class Snapshot(Record, frozen=True, kw_only=True):
 
 def snapshot(state: Account) -> bytes:
     """What a checkpoint at this place stands for."""
+    state.settle()
     groups = {id(group): group for _, group in sorted(state.groups.items())}
     return records.encode(
         Snapshot(
             ledger=state.ledger_id,
             key=state.key,
-            index=state.index.settle(),
+            index=state.index.root,
             datasets=state.datasets,
             groups=list(groups.values()),
             tallies=state.tallies,

@@ -80,6 +80,8 @@ class Account:
     """What is looked up by a key: requests, releases, files, questions, documents, refusals."""
     cached: dict[str, Reservation] = field(default_factory=dict)
     """Reservations in memory; all of them where the account began at the beginning."""
+    changed: set[str] = field(default_factory=set)
+    """Those of them that the index does not hold as they are now."""
     paid: dict[str, str] = field(default_factory=dict)
     """Under which request id the charge of an event stands, by its digest. This and what follows is complete
     only where the account began at the beginning."""
@@ -145,6 +147,13 @@ class Account:
             if entry is not None and self.base.number:
                 self.cached[request] = self._load(request, records.convert(Entry, entry))
         return self.cached.get(request)
+
+    def settle(self) -> None:
+        """Bring the index up to date."""
+        for request in self.changed:
+            self.index.set(f"request {request}", records.to_json(entry_of(self.cached[request])))
+        self.changed.clear()
+        self.index.settle()
 
     def reservations(self) -> list[Reservation]:
         """Every reservation, oldest first."""

@@ -102,9 +102,10 @@ class Reader:
 
     def preview(self, dataset: str, cost: Cost) -> Budget:
         """What would be left after such a release; OverBudget where it does not fit. Nothing is recorded."""
+        amount = cost.under_policy()
         with self._state() as (state, _):
-            require_within_budget(state, dataset, cost)
-        return self.remaining(dataset, cost.periods) - cost.under_policy()
+            require_within_budget(state, dataset, cost, amount)
+        return self.remaining(dataset, cost.periods) - amount
 
     def require_open(self, dataset: str, request_id: str, question: Mapping[str, Any]) -> None:
         """LedgerError where a question looks at a time that a stop at a limit has closed."""

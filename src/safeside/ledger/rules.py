@@ -60,7 +60,7 @@ def may_reserve(state: Account, action: events.Reserved) -> None:
             "Use a new request id for a new question; the same id is for repeating the same question.",
         )
     require_open(state, action.dataset, action.request, action.question)
-    require_within_budget(state, action.dataset, action.cost)
+    require_within_budget(state, action.dataset, action.cost, action.charged)
 
 
 def may_charge_again(state: Account, action: events.Charged, request: str) -> None:
@@ -101,9 +101,12 @@ def require_open(state: Account, dataset: str, request: str, question: Mapping[s
             )
 
 
-def require_within_budget(state: Account, dataset: str, cost: Cost) -> None:
-    """OverBudget, with requested, remaining and difference of the first period that has no room, exactly."""
-    group, amount = state.group(dataset), cost.under_policy()
+def require_within_budget(state: Account, dataset: str, cost: Cost, amount: Budget) -> None:
+    """OverBudget, with requested, remaining and difference of the first period that has no room, exactly.
+
+    `amount` is what the cost converts to.
+    """
+    group = state.group(dataset)
     for period in check_periods(group.unit, cost.periods):
         room = group.remaining(period)
         if amount.fits(room):

@@ -25,7 +25,7 @@ from safeside.ledger.account import (
 )
 from safeside.ledger.checkpoint import Broken
 from safeside.ledger.events import Event, Head
-from safeside.ledger.lookup import Account, Row, Source, entry_of, in_parts, tampered
+from safeside.ledger.lookup import Account, Row, Source, in_parts, tampered
 
 SLACK_SECONDS: Final = 120
 """Clocks of several machines differ a little; an event is never dated before the one it follows."""
@@ -222,7 +222,7 @@ class State(Account):
             self.stopped[request] = (after.dataset, *looked_at(after.question))
         else:
             self.stopped.pop(request, None)
-        self.index.set(f"request {request}", records.to_json(entry_of(after)))
+        self.changed.add(request)
 
     def add_files(self, action: events.FilesRead) -> None:
         """These files belong to a dataset."""
@@ -270,6 +270,7 @@ class State(Account):
             self.tallies[one.dataset].remove(one)
             self.ended[one.digest] = self.cached.pop(action.request)
             self.paid.pop(one.digest, None)
+            self.changed.discard(action.request)
             self.index.set(f"request {action.request}", None)
         self.index.set(f"refusal {action.request}", rules.refusal_key(action))
 

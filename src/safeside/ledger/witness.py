@@ -35,7 +35,9 @@ from safeside.records import Record
 STATE_VARIABLE: Final = "SAFESIDE_STATE_DIR"
 """Where to keep the second witness, if not in the user's state directory."""
 _OWNER_ONLY: Final = 0o600
+_FLAGS: Final = os.O_RDWR | os.O_APPEND | os.O_NONBLOCK
 _EVENT: Final = "event"
+_EVENT_START: Final = f"{_EVENT} ".encode()
 _DOCUMENT: Final = "document"
 _COMPARED: Final = "compared"
 _IDENTITY: Final = "witness"
@@ -64,13 +66,18 @@ class Line:
     """One event as the witness saw it."""
 
     head: Head
-    body: str
+    data: bytes
     start: int
     """Where in the file it begins."""
 
     def whole(self) -> bool:
         """Whether the line is what was written, not one that a crash cut short."""
-        return events.digest(self.body) == self.head.digest
+        return records.digest(self.data) == self.head.digest
+
+    @property
+    def body(self) -> str:
+        """The event itself."""
+        return self.data.decode(errors="replace")
 
 
 def state_directory() -> Path:
@@ -153,21 +160,21 @@ class Witness:
         after, self.read = self.read, self.read + len(whole)
         for line in whole.split(b"\n")[:-1]:
             start, after = after, after + len(line) + 1
-            text = line.decode(errors="replace")
-            kind, _, rest = text.partition(" ")
+            if line.startswith(_EVENT_START):
+                number, digest, body = [*line[len(_EVENT_START) :].split(b" ", 2), b"", b""][:3]
+                if _is_number(number):
+                    head = Head(number=int(number), digest=digest.decode(errors="replace"))
+                    yield Line(head=head, data=body, start=start)
+                continue
+            kind, _, rest = line.decode(errors="replace").partition(" ")
             if kind == _DOCUMENT:
-                digest, _, body = rest.partition(" ")
-                if events.digest(body) == digest:
-                    self.documents.add(digest)
+                name, _, text = rest.partition(" ")
+                if events.digest(text) == name:
+                    self.documents.add(name)
             elif kind == _IDENTITY:
                 self._identify(rest)
             elif kind == _COMPARED:
                 self._mark(rest)
-            elif kind == _EVENT:
-                number, _, rest = rest.partition(" ")
-                digest, _, body = rest.partition(" ")
-                if _is_number(number):
-                    yield Line(head=Head(number=int(number), digest=digest), body=body, start=start)
 
     def _identify(self, text: str) -> None:
         """A line that a crash cut short is none; one of a newer safeside is refused."""
@@ -239,13 +246,14 @@ class Witness:
     @contextmanager
     def _opened(self) -> Iterator[int]:
         try:
-            disk.make(self.path.parent)
-            new = not self.path.exists()
-            handle = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK, _OWNER_ONLY)
+            try:
+                handle = os.open(self.path, _FLAGS)
+            except FileNotFoundError:
+                disk.make(self.path.parent)
+                handle = os.open(self.path, _FLAGS | os.O_CREAT, _OWNER_ONLY)
+                disk.sync(self.path.parent)
             try:
                 _require_file(os.fstat(handle))
-                if new:
-                    disk.sync(self.path.parent)
                 yield handle
             finally:
                 os.close(handle)
@@ -268,8 +276,8 @@ class Witness:
         return None
 
 
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS
+def _is_number(text: str | bytes) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
 
 
 def _require_file(status: os.stat_result) -> None:

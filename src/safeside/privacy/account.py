@@ -62,10 +62,13 @@ class Budget(Part, frozen=True, kw_only=True):
     delta: Fraction = ZERO
 
     def __add__(self, other: Budget) -> Budget:
-        return Budget(epsilon=self.epsilon + other.epsilon, delta=self.delta + other.delta)
+        # Most have no delta; it is then that very zero (`Part`), and exact sums are slow.
+        delta = self.delta if other.delta is ZERO else self.delta + other.delta
+        return Budget(epsilon=self.epsilon + other.epsilon, delta=delta)
 
     def __sub__(self, other: Budget) -> Budget:
-        return Budget(epsilon=self.epsilon - other.epsilon, delta=self.delta - other.delta)
+        delta = self.delta if other.delta is ZERO else self.delta - other.delta
+        return Budget(epsilon=self.epsilon - other.epsilon, delta=delta)
 
     def fits(self, room: Budget) -> bool:
         """Whether there is room for both."""
@@ -183,6 +186,8 @@ class Cost(Part, frozen=True, kw_only=True):
                 return self._times(1)
 
     def _times(self, many: int) -> Budget:
+        if many == 1:
+            return Budget(epsilon=self.epsilon, delta=self.delta)
         return Budget(epsilon=many * self.epsilon, delta=many * self.delta)
 
 
