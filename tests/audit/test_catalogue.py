@@ -14,7 +14,7 @@ import safeside.mechanisms
 from safeside.audit import catalogue
 from safeside.audit.case import Case, Row, case
 from safeside.audit.cases_draws import Sampler, samplers
-from safeside.audit.worlds import INSTANT, counts_of
+from safeside.audit.worlds import INSTANT
 from safeside.mechanisms.ageo import AGeo
 
 ELSEWHERE = {"paper-salap", "ladder"}
@@ -70,17 +70,7 @@ def test_a_claim_that_is_too_small_or_called_tight_in_vain_is_not_ok() -> None:
     honest = AGeo(epsilon=1)
     rows = []
     for mechanism in (AGeo(epsilon=2), AGeo(epsilon="0.5")):
-        rows.append(
-            case(
-                "planted",
-                "instant",
-                mechanism,
-                honest.guarantee,
-                counts_of(INSTANT.place_questions),
-                INSTANT.asymmetric,
-                INSTANT.universe,
-            ).row()
-        )
+        rows.append(case(honest, "instant", INSTANT.counts, INSTANT.asymmetric, answer=mechanism).row())
     assert [row.ok for row in rows] == [False, False]
     assert [round(row.measured, 6) for row in rows] == [2.0, 0.5]
 

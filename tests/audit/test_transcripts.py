@@ -164,9 +164,20 @@ def test_an_order_that_follows_from_outputs_costs_nothing_more() -> None:
         wanted = [3] if seen[1] == AT_MOST else [1, 2, 3]
         return next((place for place in wanted if world.questions[place].name not in seen[0::2]), None)
 
+    def program(counts: Sequence[int]) -> Generator[Draw, Any, None]:
+        """Each question is named before it is answered."""
+        seen: list[Any] = []
+        while sum(answer != AT_MOST for answer in seen[1::2]) < sparse.alarms:
+            place = region_first(seen)
+            if place is None:
+                return
+            name = yield announce(sparse.questions[place].name)
+            answer = yield sparse.draws[place][counts[place]]
+            seen += [name, answer]
+
     procedure = Procedure(
         name="adaptive",
-        program=sparse.adaptive(region_first),
+        program=program,
         claimed_epsilon=2,
         view=counts_of(sparse.questions),
     )

@@ -8,11 +8,10 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from safeside import exact
-from safeside.audit.exact import Finding, Relation, audit_mechanism
+from safeside.audit.exact import Finding, audit_mechanism
 from safeside.audit.short_text import show, show_pair
 from safeside.audit.transcripts import Verdict
-from safeside.privacy.guarantee import Guarantee
-from safeside.privacy.records import Universe
+from safeside.audit.worlds import Within
 
 PEOPLE: Final = 2
 EXACT: Final = "exact"
@@ -91,25 +90,28 @@ class Check:
 
 
 def case(
-    name: str,
+    mechanism: Any,
     setting: str,
-    mechanism: object,
-    guarantee: Guarantee,
     query: Callable[[Any], Any],
-    relation: Relation,
-    universe: Universe[Any],
+    neighbours: Within,
     *,
+    answer: object = None,
     people: int = PEOPLE,
     tight: bool = True,
     times: int = 1,
 ) -> Case:
-    """`times` is what a guarantee costs under another relation than its own."""
-    epsilon, delta = times * guarantee.epsilon, times * guarantee.delta
+    """A mechanism, which has a name and a guarantee, in one setting.
+
+    `answer` gives its probabilities where the mechanism does not in a form that `channel.respond` knows, and
+    `times` is what its guarantee costs under another relation than its own.
+    """
+    asked = mechanism if answer is None else answer
+    epsilon, delta = times * mechanism.guarantee.epsilon, times * mechanism.guarantee.delta
     return Case(
-        name=name,
+        name=mechanism.name,
         setting=f"eps = {exact.show(epsilon)}"
         + (f", delta = {exact.show(delta)}" if delta else "")
         + f"; {setting}",
         tight=tight,
-        run=lambda: audit_mechanism(mechanism, query, relation, universe, people, epsilon, delta),
+        run=lambda: audit_mechanism(asked, query, neighbours, neighbours.universe, people, epsilon, delta),
     )

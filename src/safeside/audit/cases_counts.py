@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from safeside.audit.case import PEOPLE, Case, case
 from safeside.audit.channel import Independent
-from safeside.audit.exact import Relation
-from safeside.audit.worlds import DAY, INSTANT, REGION, Dataset, World, counts_of
+from safeside.audit.worlds import DAY, INSTANT, REGION, Dataset, Within, World, counts_of
 from safeside.exact import Ball
 from safeside.mechanisms.ageo import AGeo
 from safeside.mechanisms.alap import ALap
@@ -29,10 +29,6 @@ from safeside.privacy.relations import ADP, DP
 _ONE_PLACE: Final = World(places=("A",))
 _TWO_PLACES: Final = World(places=("A", "B"))
 _ONE_OF_TWO: Final = World(places=("A", "B"), most=1)
-
-
-def _places(world: World) -> Callable[[Dataset], tuple[int, ...]]:
-    return counts_of(world.place_questions)
 
 
 def _one_place(dataset: Dataset) -> int:
@@ -54,73 +50,68 @@ def _hours(dataset: Dataset) -> Fraction:
 
 def _hours_at_each(dataset: Dataset) -> tuple[Fraction, ...]:
     """The same for each place by itself: three thirds move by one in all, and by three steps when rounded."""
-    return tuple(Fraction(count, 3) for count in _places(DAY)(dataset))
+    return tuple(Fraction(count, 3) for count in DAY.counts(dataset))
 
 
 def additive() -> Iterator[Case]:
     """Counts plus noise, one-sided and two-sided."""
-    settings: list[tuple[str, AGeo, World, Callable[[Any], Any]]] = [
-        ("3 places at one instant", AGeo(epsilon=1), INSTANT, _places(INSTANT)),
-        ("3 places at one instant", AGeo(epsilon="0.1"), INSTANT, _places(INSTANT)),
-        ("3 places in a day, sensitivity 3", AGeo(epsilon=1, sensitivity=3), DAY, _places(DAY)),
+    increasing, neither = Direction.INCREASING, Direction.NEITHER
+    instant = "3 places at one instant"
+    settings: list[tuple[AGeo | ALap, str, World, Callable[[Any], Any]]] = [
+        (AGeo(epsilon=1), instant, INSTANT, INSTANT.counts),
+        (AGeo(epsilon="0.1"), instant, INSTANT, INSTANT.counts),
+        (AGeo(epsilon=1, sensitivity=3), "3 places in a day, sensitivity 3", DAY, DAY.counts),
         (
-            "3 places and a region, sensitivity 2",
             AGeo(epsilon=1, sensitivity=2),
+            "3 places and a region, sensitivity 2",
             REGION,
             counts_of(REGION.questions),
         ),
         (
+            AGeo(epsilon=1, direction=increasing),
             "people at neither of two places (increasing)",
-            AGeo(epsilon=1, direction=Direction.INCREASING),
             DAY,
             _at_neither,
         ),
-        ("at A, not at B (neither)", AGeo(epsilon=1, direction=Direction.NEITHER), DAY, _at_a_not_b),
-    ]
-    for setting, ageo, world, query in settings:
-        yield case("ageo", setting, ageo, ageo.guarantee, query, world.asymmetric, world.universe)
-    grids: list[tuple[str, ALap, World, Callable[[Any], Any]]] = [
-        ("counts, grid 1/4", ALap(epsilon=1, grid="1/4", multiple_of=1), INSTANT, _places(INSTANT)),
-        ("real values, grid 1/4", ALap(epsilon=1, grid="1/4"), DAY, _hours),
-        ("3 real values, grid 1", ALap(epsilon=1, coordinates=3), DAY, _hours_at_each),
+        (AGeo(epsilon=1, direction=neither), "at A, not at B (neither)", DAY, _at_a_not_b),
+        (ALap(epsilon=1, grid="1/4", multiple_of=1), "counts, grid 1/4", INSTANT, INSTANT.counts),
+        (ALap(epsilon=1, grid="1/4"), "real values, grid 1/4", DAY, _hours),
+        (ALap(epsilon=1, coordinates=3), "3 real values, grid 1", DAY, _hours_at_each),
         (
+            ALap(epsilon=1, grid="1/2", multiple_of=1, direction=increasing),
             "counts, grid 1/2 (increasing)",
-            ALap(epsilon=1, grid="1/2", multiple_of=1, direction=Direction.INCREASING),
             DAY,
             _at_neither,
         ),
     ]
-    for setting, alap, world, query in grids:
-        yield case("alap", setting, alap, alap.guarantee, query, world.asymmetric, world.universe)
-    for mechanism, name in (
-        (TwoSidedGeometric(epsilon=1, sensitivity=2), "geometric"),
-        (Laplace(epsilon=1, sensitivity=2, grid="1/4", multiple_of=1), "laplace"),
+    for noise, setting, world, query in settings:
+        yield case(noise, setting, query, world.asymmetric)
+    for how, sensitivity, neighbours, compared in (
+        ("replacement", 2, Neighbours.REPLACE, INSTANT.ordinary),
+        ("add or remove", 1, Neighbours.ADD_REMOVE, INSTANT.add_remove),
     ):
-        yield _ordinary(name, "replacement", mechanism, INSTANT.ordinary)
-    for mechanism, name in (
-        (TwoSidedGeometric(epsilon=1, neighbours=Neighbours.ADD_REMOVE), "geometric"),
-        (Laplace(epsilon=1, grid="1/4", multiple_of=1, neighbours=Neighbours.ADD_REMOVE), "laplace"),
-    ):
-        yield _ordinary(name, "add or remove", mechanism, INSTANT.add_remove)
-
-
-def _ordinary(name: str, how: str, mechanism: TwoSidedGeometric | Laplace, relation: Relation) -> Case:
-    setting = f"3 places at one instant, {how}"
-    return case(name, setting, mechanism, mechanism.guarantee, _places(INSTANT), relation, INSTANT.universe)
+        plain = TwoSidedGeometric(epsilon=1, sensitivity=sensitivity, neighbours=neighbours)
+        laplace = Laplace(
+            epsilon=1, sensitivity=sensitivity, neighbours=neighbours, grid="1/4", multiple_of=1
+        )
+        yield case(plain, f"{instant}, {how}", INSTANT.counts, compared)
+        yield case(laplace, f"{instant}, {how}", INSTANT.counts, compared)
 
 
 def local() -> Iterator[Case]:
     """Randomised response: two people, each with the own coin."""
     yes_no = Universe(records=(False, True))
-    no_may_leak: ADP[bool] = ADP({"answers No": lambda truth: not truth})
+    no_may_leak = Within(ADP({"answers No": lambda truth: not truth}), yes_no)
     for epsilon in (1, "0.1"):
-        mangat, warner = Mangat(epsilon=epsilon), Warner(epsilon=epsilon)
-        yield case("mangat", "two people", _each(mangat), mangat.guarantee, tuple, no_may_leak, yes_no)
-        yield case("warner", "two people", _each(warner), warner.guarantee, tuple, DP(), yes_no)
+        for response, compared in (
+            (Mangat(epsilon=epsilon), no_may_leak),
+            (Warner(epsilon=epsilon), Within(DP(), yes_no)),
+        ):
+            yield case(response, "two people", tuple, compared, answer=_each(response))
     urr = UtilityOptimised(epsilon=1, sensitive=("clinic", "prison"), other=("park", "shop"))
     is_value: ADP[Any] = ADP({f"is {value}": _is(value) for value in urr.other})
-    values = Universe(records=urr.values)
-    yield case("urr", "2 sensitive and 2 other values", _each(urr), urr.guarantee, tuple, is_value, values)
+    values = Within(is_value, Universe(records=urr.values))
+    yield case(urr, "2 sensitive and 2 other values", tuple, values, answer=_each(urr))
 
 
 def _is(value: object) -> Callable[[object], bool]:
@@ -133,61 +124,48 @@ def _each(response: Mangat | Warner | UtilityOptimised) -> Callable[[tuple[Any, 
 
 def approximate() -> Iterator[Case]:
     """Never wrong under ordinary (eps, delta)-DP, and the same releases in the ADP account."""
+    loose = partial(case, tight=False)
     for delta in ("0.01", "1e-6"):
         padded = PaddedGeo(epsilon=1, delta=delta)
-        yield case(
-            "padded",
-            "1 place, add or remove",
-            padded,
-            padded.guarantee,
-            _one_place,
-            INSTANT.add_remove,
-            INSTANT.universe,
-            tight=False,
-        )
+        yield loose(padded, "1 place, add or remove", _one_place, INSTANT.add_remove)
     both = PaddedGeo(epsilon=1, delta="0.05", max_conditions=2)
-    for how, relation in (
-        ("add or remove", _TWO_PLACES.add_remove),
-        ("in the ADP account", _TWO_PLACES.asymmetric),
-    ):
-        yield case(
-            "padded",
-            f"2 places, κ = 2, {how}",
-            both,
-            both.guarantee,
-            _places(_TWO_PLACES),
-            relation,
-            _TWO_PLACES.universe,
-            tight=False,
-        )
-    single = PaddedGeo(epsilon=1, delta="0.05")
-    yield case(
-        "padded",
-        "2 places at one instant, κ = 1, replacement",
-        single,
-        single.guarantee,
-        _places(_ONE_OF_TWO),
-        _ONE_OF_TWO.ordinary,
-        _ONE_OF_TWO.universe,
-        tight=False,
-        times=2,
-    )
+    counts = _TWO_PLACES.counts
+    yield loose(both, "2 places, κ = 2, add or remove", counts, _TWO_PLACES.add_remove)
+    yield loose(both, "2 places, κ = 2, in the ADP account", counts, _TWO_PLACES.asymmetric)
+    single, setting = PaddedGeo(epsilon=1, delta="0.05"), "2 places at one instant, κ = 1, replacement"
+    yield loose(single, setting, _ONE_OF_TWO.counts, _ONE_OF_TWO.ordinary, times=2)
     for delta, at_most in (("0.01", 4), ("1e-4", 9)):
         decision = OptimalDecision(epsilon=1, delta=delta)
         yield case(
-            "decision",
+            decision,
             f"at most {at_most}, add or remove, up to {at_most + 1} people",
-            partial(_decide, decision, at_most),
-            decision.guarantee,
             _one_place,
             _ONE_PLACE.add_remove,
-            _ONE_PLACE.universe,
+            answer=partial(_decide, decision, at_most),
             people=at_most + 1,
         )
 
 
 def _decide(decision: OptimalDecision, at_most: int, count: int) -> dict[bool, Ball]:
     return decision.distribution(count, at_most)
+
+
+@dataclass(frozen=True)
+class _Together:
+    """Releases of three kinds, each of every count, with what they cost in the ledger."""
+
+    guarantee: Guarantee
+    releases: tuple[AGeo | PaddedGeo | TwoSidedGeometric, ...]
+    name: ClassVar[str] = "account"
+
+    def __call__(self, counts: tuple[int, ...]) -> Independent:
+        return Independent(
+            tuple(
+                {**one.distribution(count, PEOPLE + (one.law.most or 0))}
+                for one in self.releases
+                for count in counts
+            )
+        )
 
 
 def account() -> Iterator[Case]:
@@ -201,24 +179,7 @@ def account() -> Iterator[Case]:
             Cost(kind=Kind.DP_ADD_REMOVE, epsilon=Fraction(1, 2)),
         ]
     ).whole
-
-    def everything(counts: tuple[int, ...]) -> Independent:
-        reach = 2 * padded.pad + PEOPLE + 1
-        return Independent(
-            tuple(
-                {**mechanism.distribution(count, reach if mechanism is padded else PEOPLE)}
-                for mechanism in (ageo, padded, noise)
-                for count in counts
-            )
-        )
-
-    yield case(
-        "account",
-        "1 place: ageo, padded (κ = 1) and geometric, under the policy",
-        everything,
-        Guarantee(epsilon=whole.epsilon, delta=whole.delta),
-        counts_of(_ONE_OF_TWO.place_questions[:1]),
-        _ONE_OF_TWO.asymmetric,
-        _ONE_OF_TWO.universe,
-        tight=False,
-    )
+    together = _Together(Guarantee(epsilon=whole.epsilon, delta=whole.delta), (ageo, padded, noise))
+    setting = "1 place: ageo, padded (κ = 1) and geometric, under the policy"
+    first = counts_of(_ONE_OF_TWO.place_questions[:1])
+    yield case(together, setting, first, _ONE_OF_TWO.asymmetric, tight=False)

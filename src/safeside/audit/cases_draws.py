@@ -28,6 +28,7 @@ from safeside.mechanisms.ladder import Claim, Component
 from safeside.mechanisms.laplace import Laplace
 from safeside.mechanisms.laws import Both, Down, Integers, Law, Padded, Up
 from safeside.mechanisms.mangat import Mangat
+from safeside.mechanisms.mechanism import Mechanism
 from safeside.mechanisms.optimal_decision import OptimalDecision
 from safeside.mechanisms.paddedgeo import PaddedGeo
 from safeside.mechanisms.sageo import SAGeo
@@ -115,23 +116,30 @@ def additive() -> Iterator[Sampler]:
     yield _on_grid(Laplace(epsilon=1, grid="1/2"))
 
 
+def _release(mechanism: Mechanism, setting: str, test: SamplerTest, draw: Callable[[int], Any]) -> Sampler:
+    """The mechanism's own release, drawn so many times at once."""
+    name = f"release of {mechanism.name}"
+    return Sampler(name=name, setting=setting, test=test, draw=lambda number: draw(number).astype(np.int64))
+
+
+def _rounds(mechanism: Mechanism, setting: str, pmf: Mapping[int, Ball], once: Callable[[], int]) -> Sampler:
+    """Whole releases, of which each gives one number."""
+    test = SamplerTest(pmf=pmf, draws=_ROUNDS)
+    return _release(mechanism, setting, test, lambda number: np.array([once() for _ in range(number)]))
+
+
 def _released(mechanism: Additive, setting: str) -> Sampler:
-    return Sampler(
-        name=f"release of {mechanism.name}",
-        setting=setting,
-        test=SamplerTest.of(mechanism.law),
-        draw=lambda number: mechanism.release(np.full(number, _COUNT)).values - _COUNT,
+    test = SamplerTest.of(mechanism.law)
+    return _release(
+        mechanism, setting, test, lambda number: mechanism.release(np.full(number, _COUNT)).values - _COUNT
     )
 
 
 def _on_grid(mechanism: OnGrid) -> Sampler:
     """A value off the grid, which lies between 2 and 3 steps of it: rounded, it is 3 from either."""
-    value = Fraction(4, 3)
-    return Sampler(
-        name=f"release of {mechanism.name}",
-        setting="a value off the grid",
-        test=SamplerTest.of(mechanism.law, draws=_SLOW),
-        draw=lambda number: mechanism.release([value] * number).values - 3,
+    value, test = Fraction(4, 3), SamplerTest.of(mechanism.law, draws=_SLOW)
+    return _release(
+        mechanism, "a value off the grid", test, lambda number: mechanism.release([value] * number).values - 3
     )
 
 
@@ -142,9 +150,9 @@ def sequences() -> Iterator[Sampler]:
     yield adaptive(SAGeo(epsilon_each=1, alarms=2))
     for alarms in (1, 2):
         sparse = SAGeo(epsilon_each=1, alarms=alarms)
-        yield _asked(sparse, alarms, sparse.distribution(_COUNTS, _LIMITS, 3))
+        yield _asked(sparse, sparse.distribution(_COUNTS, _LIMITS, 3))
         vector = SparseVector(epsilon=1, alarms=alarms)
-        yield _asked(vector, alarms, vector.distribution(_COUNTS, _LIMITS))
+        yield _asked(vector, vector.distribution(_COUNTS, _LIMITS))
 
 
 def _each_query(allow: Callable[[int], SparseQueries]) -> Sampler:
@@ -155,11 +163,11 @@ def _each_query(allow: Callable[[int], SparseQueries]) -> Sampler:
     with exact.precision(exact.PMF_BITS):
         pmf = {-1: law.at_most(quiet - true), **dict.fromkeys(range(quiet + 1), exact.ball(0))}
         pmf |= {z: law.exactly(z - true) for z in range(quiet + 1, quiet + 60)}
-    return Sampler(
-        name=f"release of {single.name}",
-        setting="2 people, t = 3",
-        test=SamplerTest(pmf=pmf),
-        draw=lambda number: allow(number).release(np.full(number, 2), 3).values,
+    return _release(
+        single,
+        "2 people, t = 3",
+        SamplerTest(pmf=pmf),
+        lambda number: allow(number).release(np.full(number, 2), 3).values,
     )
 
 
@@ -190,41 +198,25 @@ def adaptive(mechanism: SAGeo) -> Sampler:
         values = np.where(asked, np.minimum(sparse.values, horizon), _NOT_ASKED)
         return numbers.get(tuple(values.tolist()), len(pmf))
 
-    return Sampler(
-        name=f"release of {mechanism.name}",
-        setting=f"an order that follows from the answers, c = {mechanism.alarms}",
-        test=SamplerTest(pmf=pmf, draws=_ROUNDS),
-        draw=lambda number: np.array([drawn() for _ in range(number)], dtype=np.int64),
-    )
+    setting = f"an order that follows from the answers, c = {mechanism.alarms}"
+    return _rounds(mechanism, setting, pmf, drawn)
 
 
-def _asked(mechanism: SAGeo | SparseVector, alarms: int, law: Mapping[Any, Ball]) -> Sampler:
+def _asked(mechanism: SAGeo | SparseVector, law: Mapping[Any, Ball]) -> Sampler:
     with exact.precision(exact.PMF_BITS):
         pmf = {
             length: sum((mass for said, mass in law.items() if len(said) == length), start=exact.ball(0))
             for length in range(1, len(_COUNTS) + 1)
         }
-    return Sampler(
-        name=f"release of {mechanism.name}",
-        setting=f"queries asked until the stop, c = {alarms}",
-        test=SamplerTest(pmf=pmf, draws=_ROUNDS),
-        draw=lambda number: np.array(
-            [mechanism.release(_COUNTS, _LIMITS).asked for _ in range(number)], dtype=np.int64
-        ),
-    )
+    setting = f"queries asked until the stop, c = {mechanism.alarms}"
+    return _rounds(mechanism, setting, pmf, lambda: mechanism.release(_COUNTS, _LIMITS).asked)
 
 
 def selections() -> Iterator[Sampler]:
     """Tests of blocks, and claims: everything that is published of one, as one number."""
-    passes = BlockTest(epsilon=1).distribution(_COUNTS, np.array(_LIMITS))
-    yield Sampler(
-        name="release of block-test",
-        setting="3 places, one margin of 1",
-        test=SamplerTest(pmf={0: passes[False], 1: passes[True]}, draws=_ROUNDS),
-        draw=lambda number: np.array(
-            [BlockTest(epsilon=1).release(_COUNTS, _LIMITS).passed for _ in range(number)], dtype=np.int64
-        ),
-    )
+    test = BlockTest(epsilon=1)
+    passes = _bits(test.distribution(_COUNTS, np.array(_LIMITS)))
+    yield _rounds(test, "3 places, one margin of 1", passes, lambda: test.release(_COUNTS, _LIMITS).passed)
     components = (Component(cuts=(2, 1)), Component(cuts=(1, 1), halvings=1))
     plan = SelectionPlan(order=np.array([1, 0, 2]), blocks=(1,), components=components)
     selection = Selection(epsilon=1, plan=plan, bottom=2)
@@ -248,12 +240,7 @@ def selections() -> Iterator[Sampler]:
         # Whatever cannot be said is a number without probability, and fails the test.
         return numbers.get(told(one.passed, (one.component, one.level, frozenset(included))), len(pmf))
 
-    yield Sampler(
-        name="release of selection",
-        setting="3 places, one tested first",
-        test=SamplerTest(pmf=pmf, draws=_ROUNDS),
-        draw=lambda number: np.array([drawn() for _ in range(number)], dtype=np.int64),
-    )
+    yield _rounds(selection, "3 places, one tested first", pmf, drawn)
 
 
 def answers() -> Iterator[Sampler]:
@@ -263,37 +250,36 @@ def answers() -> Iterator[Sampler]:
     for truth in (True, False):
         yield _responded(Mangat(epsilon=1), truth)
         yield _responded(Warner(epsilon=1), truth)
+    urr = UtilityOptimised(epsilon=1, sensitive=("clinic", "prison"), other=("park", "shop"))
     for value in ("clinic", "shop"):
-        yield _reported(
-            UtilityOptimised(epsilon=1, sensitive=("clinic", "prison"), other=("park", "shop")), value
-        )
+        yield _reported(urr, value)
+
+
+def _bits(law: Mapping[bool, Ball]) -> dict[int, Ball]:
+    return {0: law[False], 1: law[True]}
 
 
 def _decided(decision: OptimalDecision, count: int) -> Sampler:
-    bits = decision.distribution(count, 3)
-    return Sampler(
-        name=f"release of {decision.name}",
-        setting=f"{count} people, t = 3",
-        test=SamplerTest(pmf={0: bits[False], 1: bits[True]}),
-        draw=lambda number: decision.release(np.full(number, count), 3).values.astype(np.int64),
+    return _release(
+        decision,
+        f"{count} people, t = 3",
+        SamplerTest(pmf=_bits(decision.distribution(count, 3))),
+        lambda number: decision.release(np.full(number, count), 3).values,
     )
 
 
 def _responded(response: YesNo, truth: bool) -> Sampler:
-    said = response.distribution(truth)
-    return Sampler(
-        name=f"release of {response.name}",
-        setting=f"truth is {'Yes' if truth else 'No'}",
-        test=SamplerTest(pmf={0: said[False], 1: said[True]}),
-        draw=lambda number: response.release(np.full(number, truth)).values.astype(np.int64),
+    return _release(
+        response,
+        f"truth is {'Yes' if truth else 'No'}",
+        SamplerTest(pmf=_bits(response.distribution(truth))),
+        lambda number: response.release(np.full(number, truth)).values,
     )
 
 
 def _reported(response: UtilityOptimised, value: str) -> Sampler:
     pmf = {place: response.pmf(said, value) for place, said in enumerate(response.values)}
-    return Sampler(
-        name=f"release of {response.name}",
-        setting=f"truth is {value}",
-        test=SamplerTest(pmf=pmf, draws=_SLOW),
-        draw=lambda number: response.release([value] * number).values.astype(np.int64),
+    test = SamplerTest(pmf=pmf, draws=_SLOW)
+    return _release(
+        response, f"truth is {value}", test, lambda number: response.release([value] * number).values
     )

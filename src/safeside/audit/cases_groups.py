@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping
-from fractions import Fraction
 from typing import Any, Final
 
 from safeside.audit.case import Case, case
-from safeside.audit.worlds import Dataset
+from safeside.audit.worlds import Dataset, Within
 from safeside.groups import Measures, measures
 from safeside.mechanisms.ageo import AGeo
 from safeside.privacy.records import Universe, Visits
@@ -27,16 +26,9 @@ def grouped() -> Iterator[Case]:
     for setting, counted in _ASKED:
         most = counted.most_of_a_person
         targets = tuple(f"{group} {name}" for name in counted.names for group in _GROUPS)
-        mechanism = AGeo(epsilon=Fraction(1), sensitivity=most)
-        yield case(
-            "ageo",
-            f"{setting}, sensitivity {most}",
-            mechanism,
-            mechanism.guarantee,
-            _counts(targets),
-            ADP.not_visited(targets),
-            Universe(records=_records(counted)),
-        )
+        policy = Within(ADP.not_visited(targets), Universe(records=_records(counted)))
+        noise = AGeo(epsilon=1, sensitivity=most)
+        yield case(noise, f"{setting}, sensitivity {most}", _counts(targets), policy)
 
 
 def _counts(targets: tuple[str, ...]) -> Callable[[Dataset], tuple[int, ...]]:

@@ -6,7 +6,7 @@ to all of them, with thresholds that differ.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
@@ -16,13 +16,13 @@ from safeside.audit.case import PEOPLE, Case, case
 from safeside.audit.transcripts import (
     Draw,
     Procedure,
+    Program,
     Statement,
     Transcript,
-    Verdict,
     audit_procedure,
     publish,
 )
-from safeside.audit.worlds import DAY, INSTANT, Question, World, counts_of
+from safeside.audit.worlds import DAY, INSTANT, Question, World
 from safeside.mechanisms.block_test import BlockTest
 from safeside.mechanisms.ladder import MOST_EXPONENT, Claim, Component, Ladder
 from safeside.mechanisms.selection import Selection
@@ -51,20 +51,20 @@ def selection() -> Iterator[Case]:
     for world, setting in WORLDS:
         for limits in ((0, 0, 0), (0, 1, 1)):
             text = f"{setting}, t = {_shown(limits)}"
-            yield _case("block-test", text, BlockTest(epsilon=1), world, limits, tight=True)
-            yield _case("ladder", text, LADDER, world, limits)
+            yield _case(BlockTest(epsilon=1), text, world, limits, tight=True)
+            yield _case(LADDER, text, world, limits)
     low = Ladder(epsilon=1, components=COMPONENTS, bottom=1, top=1)
-    yield _case("ladder", "3 places in a day, levels -1 to 1, t = 1", low, DAY, (1, 1, 1))
+    yield _case(low, "3 places in a day, levels -1 to 1, t = 1", DAY, (1, 1, 1))
     deep = Ladder(epsilon=1, components=COMPONENTS, bottom=64)
-    yield _case("ladder", "2 places in a day, levels -64 to 2, t = 1", deep, PAIR, (1, 1))
+    yield _case(deep, "2 places in a day, levels -64 to 2, t = 1", PAIR, (1, 1))
     # Hardly anything is left out at random here, so that next to nothing less than epsilon would do.
     whole = Ladder(epsilon=1, components=(Component(cuts=(3,) * MOST_EXPONENT),), bottom=2)
-    yield _case("ladder", "3 places in a day, all or nothing, t = 0", whole, DAY, (0, 0, 0), tight=True)
+    yield _case(whole, "3 places in a day, all or nothing, t = 0", DAY, (0, 0, 0), tight=True)
     for blocks in ((1,), (1, 2)):
         plan = SelectionPlan(order=np.arange(3), blocks=blocks, components=COMPONENTS[1:])
         both = Selection(epsilon=1, plan=plan, bottom=3)
         text = f"3 places in a day, {len(blocks)} tested first, t = 0, 1, 1"
-        yield _case("selection", text, both, DAY, (0, 1, 1), tight=True)
+        yield _case(both, text, DAY, (0, 1, 1), tight=True)
     yield _tests_in_turn()
     yield _next_forecast_from_outputs()
 
@@ -74,27 +74,17 @@ def _shown(limits: Sequence[int]) -> str:
 
 
 def _case(
-    name: str,
-    setting: str,
     mechanism: BlockTest | Ladder | Selection,
+    setting: str,
     world: World,
     limits: Sequence[int],
     *,
     tight: bool = False,
 ) -> Case:
-    def answer(counts: Sequence[int]) -> dict[Any, Any]:
-        return {**mechanism.distribution(counts, np.array(limits))}
+    def answer(counts: Sequence[int]) -> Mapping[Any, Any]:
+        return mechanism.distribution(counts, np.array(limits))
 
-    return case(
-        name,
-        setting,
-        answer,
-        mechanism.guarantee,
-        counts_of(world.place_questions),
-        world.asymmetric,
-        world.universe,
-        tight=tight,
-    )
+    return case(mechanism, setting, world.counts, world.asymmetric, answer=answer, tight=tight)
 
 
 def says_each(questions: Sequence[Question], limits: Sequence[int]) -> Statement:
@@ -135,17 +125,21 @@ def charged_once(transcript: Transcript) -> Fraction:
     return ONE if any(one != PASS for one in transcript) else Fraction(0)
 
 
-def _run(
-    name: str, program: Callable[[Any], Generator[Draw, Any, None]], claimed: Fraction, world: World
-) -> Verdict:
+def _procedure(setting: str, program: Program, epsilon: Fraction, world: World) -> Case:
+    """A program of tests and ladders; where it costs one epsilon, what it books is checked as well."""
     procedure = Procedure(
-        name=name,
+        name="selection",
         program=program,
-        claimed_epsilon=claimed,
-        view=counts_of(world.place_questions),
-        charge=charged_once if claimed == ONE else None,
+        claimed_epsilon=epsilon,
+        view=world.counts,
+        charge=charged_once if epsilon == ONE else None,
     )
-    return audit_procedure(procedure, world.asymmetric, world.universe, PEOPLE)
+    return Case(
+        name="selection",
+        setting=f"eps = {epsilon}; {setting}",
+        tight=False,
+        run=lambda: audit_procedure(procedure, world.asymmetric, world.universe, PEOPLE),
+    )
 
 
 def _tests_in_turn() -> Case:
@@ -160,12 +154,8 @@ def _tests_in_turn() -> Case:
         one = Ladder(epsilon=ONE, components=(Component(cuts=(1,)),), bottom=2)
         yield claim_of(one, questions[2:], (1,), counts[2:])
 
-    return Case(
-        name="selection",
-        setting="eps = 1; tests in turn and a ladder, each transcript, statements and charge checked, t = 1",
-        tight=False,
-        run=lambda: _run("selection", program, ONE, DAY),
-    )
+    setting = "tests in turn and a ladder, each transcript, statements and charge checked, t = 1"
+    return _procedure(setting, program, ONE, DAY)
 
 
 def _next_forecast_from_outputs() -> Case:
@@ -178,9 +168,5 @@ def _next_forecast_from_outputs() -> Case:
         order = [1, 0] if first[1] >= 1 and 1 in first[2] else [0, 1]
         yield claim_of(ladder, [questions[i] for i in order], (0, 0), [counts[i] for i in order])
 
-    return Case(
-        name="selection",
-        setting="eps = 2; two ladders, the first one's claim orders the second, t = 0",
-        tight=False,
-        run=lambda: _run("two ladders", program, 2 * ONE, PAIR),
-    )
+    setting = "two ladders, the first one's claim orders the second, t = 0"
+    return _procedure(setting, program, 2 * ONE, PAIR)

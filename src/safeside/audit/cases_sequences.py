@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from typing import Any, Final
+from functools import partial
+from typing import Final
 
 from safeside.audit.case import PEOPLE, Case, case
 from safeside.audit.procedures import Sparse
 from safeside.audit.transcripts import Verdict, audit_procedure
-from safeside.audit.worlds import DAY, INSTANT, REGION, TWO_WINDOWS, Question, World, counts_of
+from safeside.audit.worlds import DAY, INSTANT, REGION, TWO_WINDOWS, Question, Within, World, counts_of
 from safeside.mechanisms.paper_salap import PaperSALap
 from safeside.mechanisms.sageo import SAGeo
 from safeside.mechanisms.salap import SALap
-from safeside.mechanisms.sequences import Reply
+from safeside.mechanisms.sequences import Order, Reply
 from safeside.mechanisms.sparse import SparseQueries
 from safeside.mechanisms.sparse_vector import SparseVector
 from safeside.privacy.guarantee import Neighbours
@@ -23,30 +24,28 @@ _TWO_PLACES: Final = World(places=("A", "B"))
 _DAY_REGION: Final = World(places=("A", "B", "C"), regions=(("AB", ("A", "B")),))
 
 
-def _run_of(mechanism: SparseQueries, at_most: int) -> Callable[[tuple[int, ...]], dict[Any, Any]]:
-    horizon = max(PEOPLE, at_most + 1)
-    return lambda counts: dict(mechanism.distribution(counts, at_most, horizon))
-
-
 def _sparse(
-    kind: type[SAGeo] | type[PaperSALap],
+    kind: Callable[..., SparseQueries],
     alarms: int,
     world: World,
     setting: str,
+    *,
     at_most: int = 0,
     questions: Sequence[Question] | None = None,
+    order: Order | None = None,
+    by_alarms_alone: bool = False,
 ) -> Case:
+    """Priced by κ of the questions, or where nobody knows it by the alarms alone."""
     asked = world.questions if questions is None else questions
-    max_conditions = world.max_conditions(asked)
-    mechanism = kind(epsilon_each=1, alarms=alarms, max_conditions=max_conditions)
+    most = None if by_alarms_alone else world.max_conditions(asked)
+    mechanism = kind(epsilon_each=1, alarms=alarms, max_conditions=most)
+    horizon = max(PEOPLE, at_most + 1)
     return case(
-        mechanism.name,
-        f"c = {alarms}, κ = {max_conditions}; {setting}, t = {at_most}",
-        _run_of(mechanism, at_most),
-        mechanism.guarantee,
+        mechanism,
+        f"c = {alarms}, κ {'unknown' if most is None else f'= {most}'}; {setting}, t = {at_most}",
         counts_of(asked),
         world.asymmetric,
-        world.universe,
+        answer=lambda counts: mechanism.distribution(counts, at_most, horizon, order=order),
     )
 
 
@@ -62,36 +61,12 @@ def sparse() -> Iterator[Case]:
     yield _sparse(SAGeo, 2, DAY, "3 places in a day", at_most=1)
     repeated = INSTANT.place_questions * 2
     yield _sparse(SAGeo, 3, INSTANT, "3 places at one instant, each asked twice", questions=repeated)
-    yield _by_alarms_alone()
+    yield _sparse(SAGeo, 2, DAY, "3 places in a day", by_alarms_alone=True)
     yield _sparse(PaperSALap, 1, DAY, "Algorithm 1 as printed", at_most=1)
-    yield _adaptive()
+    yield _sparse(SAGeo, 2, _DAY_REGION, "a region, its places only after an alarm", order=_region_first)
     yield _by_the_book()
     for alarms, world in ((1, INSTANT), (2, _TWO_OF_THREE), (3, DAY)):
-        max_conditions = world.max_conditions(world.questions)
-        salap = SALap(epsilon_each=1, alarms=alarms, max_conditions=max_conditions, grid="1/2")
-        yield case(
-            "salap",
-            f"c = {alarms}, κ = {max_conditions}; 3 places, grid 1/2, t = 0",
-            _run_of(salap, 0),
-            salap.guarantee,
-            counts_of(world.questions),
-            world.asymmetric,
-            world.universe,
-        )
-
-
-def _by_alarms_alone() -> Case:
-    """Nobody knows how many places one person can be at: priced by the alarms."""
-    mechanism = SAGeo(epsilon_each=1, alarms=2)
-    return case(
-        "sageo",
-        "c = 2, κ unknown; 3 places in a day, t = 0",
-        _run_of(mechanism, 0),
-        mechanism.guarantee,
-        counts_of(DAY.place_questions),
-        DAY.asymmetric,
-        DAY.universe,
-    )
+        yield _sparse(partial(SALap, grid="1/2"), alarms, world, "3 places, grid 1/2")
 
 
 def _region_first(said: Sequence[Reply]) -> int | None:
@@ -99,20 +74,6 @@ def _region_first(said: Sequence[Reply]) -> int | None:
     asked = [one.query for one in said]
     wanted = [0, 3] if not said or said[0].alarm is None else [0, 2, 1, 3]
     return next((query for query in wanted if query not in asked), None)
-
-
-def _adaptive() -> Case:
-    max_conditions = _DAY_REGION.max_conditions(_DAY_REGION.questions)
-    mechanism = SAGeo(epsilon_each=1, alarms=2, max_conditions=max_conditions)
-    return case(
-        "sageo",
-        f"c = 2, κ = {max_conditions}; a region, its places only after an alarm, t = 0",
-        lambda counts: dict(mechanism.distribution(counts, 0, PEOPLE, order=_region_first)),
-        mechanism.guarantee,
-        counts_of(_DAY_REGION.questions),
-        _DAY_REGION.asymmetric,
-        _DAY_REGION.universe,
-    )
 
 
 def _by_the_book() -> Case:
@@ -136,31 +97,21 @@ def vector() -> Iterator[Case]:
     # variant has, for want of a factor 2 or of the number of alarms, that needs more than epsilon.
     often, last = _TWO_PLACES.place_questions
     for alarms in (1, 2):
-        svt = SparseVector(epsilon=1, alarms=alarms)
-        yield case(
-            "svt",
-            f"c = {alarms}; 2 places, one asked 4 times and then the other {alarms}, replacement",
-            _svt_run(svt),
-            svt.guarantee,
-            counts_of([often] * 4 + [last] * alarms),
-            _TWO_PLACES.ordinary,
-            _TWO_PLACES.universe,
-            people=1,
-            tight=False,
-        )
-    moved = SparseVector(epsilon=1, alarms=1, same_direction=True, neighbours=Neighbours.ADD_REMOVE)
-    yield case(
-        "svt",
-        "c = 1; 3 places in a day, add or remove, all counts move one way",
-        _svt_run(moved),
-        moved.guarantee,
-        counts_of(DAY.place_questions),
-        DAY.add_remove,
-        DAY.universe,
+        setting = f"2 places, one asked 4 times and then the other {alarms}, replacement"
+        questions = [often] * 4 + [last] * alarms
+        yield _vector(SparseVector(epsilon=1, alarms=alarms), setting, questions, _TWO_PLACES.ordinary)
+    one_way = SparseVector(epsilon=1, same_direction=True, neighbours=Neighbours.ADD_REMOVE)
+    setting = "3 places in a day, add or remove, all counts move one way"
+    yield _vector(one_way, setting, DAY.place_questions, DAY.add_remove)
+
+
+def _vector(svt: SparseVector, setting: str, questions: Sequence[Question], neighbours: Within) -> Case:
+    return case(
+        svt,
+        f"c = {svt.alarms}; {setting}",
+        counts_of(questions),
+        neighbours,
+        answer=lambda counts: svt.distribution(counts, 0),
         people=1,
         tight=False,
     )
-
-
-def _svt_run(svt: SparseVector) -> Callable[[tuple[int, ...]], dict[Any, Any]]:
-    return lambda counts: dict(svt.distribution(counts, 0))

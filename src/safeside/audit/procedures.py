@@ -6,47 +6,18 @@ procedures are this one with something spoilt.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Final
 
-from safeside.audit.transcripts import Draw, Procedure, Program, Statement, Transcript, announce, publish
+from safeside.audit.transcripts import Draw, Procedure, Statement, Transcript, publish
 from safeside.audit.worlds import Question, World, counts_of
-from safeside.exact import Ball, ball, evaluate
+from safeside.exact import Ball
 from safeside.mechanisms.ageo import AGeo
 
 AT_MOST: Final = "⊥"
-Order = Callable[[Transcript], int | None]
-"""Which question comes next after what was seen so far; None where there is none left."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Answers:
-    """One draw of AGeo with its threshold applied: ⊥, or the value drawn."""
-
-    epsilon: Fraction
-    at_most: int
-    largest: int
-    """The largest count compared: beyond it all values are one event."""
-
-    @cached_property
-    def table(self) -> tuple[dict[Any, Ball], ...]:
-        """For each true count, the probability of ⊥ and of every alarm."""
-        return tuple(self._row(count) for count in range(self.largest + 1))
-
-    def alarm(self, count: int) -> Ball:
-        """The probability of an alarm at this true count."""
-        return evaluate(lambda: 1 - self.table[count].get(AT_MOST, ball(0)))
-
-    def _row(self, count: int) -> dict[Any, Ball]:
-        spread = AGeo(epsilon=self.epsilon).distribution(count, max(self.largest, self.at_most + 1))
-        row: dict[Any, Ball] = {}
-        for z, probability in spread.items():
-            key = AT_MOST if isinstance(z, int) and z <= self.at_most else str(z)
-            row[key] = row[key] + probability if key in row else probability
-        return row
 
 
 def says_at_most(question: Question, t: int) -> Statement:
@@ -65,18 +36,23 @@ class Sparse:
     people: int = 2
 
     @cached_property
-    def answers(self) -> Answers:
-        """How one question is answered."""
-        return Answers(epsilon=self.epsilon_each, at_most=self.at_most, largest=self.people)
+    def table(self) -> tuple[dict[Any, Ball], ...]:
+        """For each true count, the probability of ⊥ and of every alarm; beyond all counts they are one."""
+        return tuple(self._row(count) for count in range(self.people + 1))
+
+    def _row(self, count: int) -> dict[Any, Ball]:
+        spread = AGeo(epsilon=self.epsilon_each).distribution(count, max(self.people, self.at_most + 1))
+        row: dict[Any, Ball] = {}
+        for z, probability in spread.items():
+            key = AT_MOST if isinstance(z, int) and z <= self.at_most else str(z)
+            row[key] = row[key] + probability if key in row else probability
+        return row
 
     @cached_property
     def draws(self) -> tuple[tuple[Draw, ...], ...]:
         """For each question and each true count, the draw that answers it."""
         return tuple(
-            tuple(
-                publish(row, says={AT_MOST: says_at_most(question, self.at_most)})
-                for row in self.answers.table
-            )
+            tuple(publish(row, says={AT_MOST: says_at_most(question, self.at_most)}) for row in self.table)
             for question in self.questions
         )
 
@@ -88,21 +64,6 @@ class Sparse:
             raised += outcome != AT_MOST
             if raised == self.alarms:
                 return
-
-    def adaptive(self, order: Order) -> Program:
-        """In an order that follows from what was seen; each question is named before it is answered."""
-
-        def program(counts: Sequence[int]) -> Generator[Draw, Any, None]:
-            seen: list[Any] = []
-            while sum(answer != AT_MOST for answer in seen[1::2]) < self.alarms:
-                place = order(tuple(seen))
-                if place is None:
-                    return
-                name = yield announce(self.questions[place].name)
-                answer = yield self.draws[place][counts[place]]
-                seen += [name, answer]
-
-        return program
 
     def price(self, world: World) -> Fraction:
         """e0 times the fewer of the alarms allowed and κ of everything that may be asked."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -28,7 +28,6 @@ from safeside.audit.publishing import (
     LATER,
     STEADY,
     Condition,
-    Desk,
     Made,
     Scripted,
     desk,
@@ -36,7 +35,7 @@ from safeside.audit.publishing import (
     words_for,
 )
 from safeside.audit.short_text import show_pair
-from safeside.audit.transcripts import Verdict
+from safeside.audit.transcripts import Verdict, undercharged
 from safeside.errors import ReleaseError
 from safeside.exact import Ball
 from safeside.mechanisms.laws import Up
@@ -44,11 +43,12 @@ from safeside.noise.entropy import system_entropy
 
 Dataset = tuple[frozenset[str], ...]
 PLACES: Final = ("A", "B")
-_NOBODY, _AT_A, _AT_B = frozenset[str](), frozenset({"A"}), frozenset({"B"})
-PAIRS: Final[tuple[tuple[Dataset, Dataset], ...]] = (
-    ((_AT_A, _AT_A), (_NOBODY, _AT_A)),
-    ((_AT_A, _AT_B), (_NOBODY, _AT_B)),
-    ((_AT_A, _AT_B), (_AT_A, _NOBODY)),
+Pairs = tuple[tuple[Dataset, Dataset], ...]
+NOBODY, AT_A, AT_B = frozenset[str](), frozenset({"A"}), frozenset({"B"})
+PAIRS: Final[Pairs] = (
+    ((AT_A, AT_A), (NOBODY, AT_A)),
+    ((AT_A, AT_B), (NOBODY, AT_B)),
+    ((AT_A, AT_B), (AT_A, NOBODY)),
 )
 POPULARITY: Final = (0, 1, 999)
 """Of A, B and the steady place."""
@@ -61,13 +61,33 @@ _BORDER: Final = 4096
 
 @dataclass(frozen=True, kw_only=True)
 class Way:
-    """One way to publish: its terms, the epsilon it must be charged, and what its randomness can be."""
+    """One way to publish: its terms, the epsilon it must be charged, and the neighbours it is asked about."""
 
     name: str
     terms: Mapping[str, Any]
-    epsilon: Fraction
+    epsilon: Fraction = Fraction(1)
+    limits: tuple[int, int] = (1, 1)
+    popularity: tuple[int, int, int] | None = POPULARITY
+    pairs: Pairs = PAIRS
     orders: tuple[tuple[int, ...], ...] = ((),)
     """Words that settle a random order, each equally likely."""
+
+    @property
+    def windows(self) -> int:
+        """How many there are."""
+        return windows_of(self.terms)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Region:
+    """Randomness that leads to one outcome: the 16-bit numbers of a point inside, and its mass."""
+
+    words: tuple[int, ...]
+    mass: Ball
+
+    def other_than_drawn(self, dataset: Dataset, made: Made, source: Scripted) -> str | None:  # noqa: ARG002
+        """What was published although this was not drawn; by itself a region does not know."""
+        return None
 
 
 def _keys(order: Sequence[int]) -> tuple[int, ...]:
@@ -78,16 +98,11 @@ def _keys(order: Sequence[int]) -> tuple[int, ...]:
 ORDERS: Final = (_keys((0, 1, 2)), _keys((1, 0, 2)))
 """Both orders of A and B; the steady place, whose answer never changes, comes last."""
 WAYS: Final = (
-    Way(name="counts", terms={"epsilon": 1}, epsilon=Fraction(1)),
-    Way(
-        name="sparse, by popularity",
-        terms={"epsilon": 1, "max_alarms": 1, "order": "popularity"},
-        epsilon=Fraction(1),
-    ),
+    Way(name="counts", terms={"epsilon": 1}),
+    Way(name="sparse, by popularity", terms={"epsilon": 1, "max_alarms": 1, "order": "popularity"}),
     Way(
         name="sparse, random order",
         terms={"epsilon": 1, "max_alarms": 1, "order": "random"},
-        epsilon=Fraction(1),
         orders=ORDERS,
     ),
 )
@@ -143,57 +158,63 @@ def windows_of(terms: Mapping[str, Any]) -> int:
 
 def exactly(way: Way) -> Verdict:
     """All transcripts of tiny datasets, against the charge; and every "at most" against the truth."""
-    law = Up(way.epsilon)
+    # A transcript that shows a bound which more noise than was enumerated could not reach is complete.
+    return every_transcript(way, lambda _: _noises(way), lambda seen: highest_bound(seen) <= _HIGHEST)
+
+
+def _noises(way: Way) -> Iterator[Region]:
+    """Noise at A and B, none at the steady place, in the order that the keys settle."""
+    law, places = Up(way.epsilon), (*PLACES, STEADY)
     words = words_for(law, _HIGHEST)
-    datasets = list(dict.fromkeys(one for pair in PAIRS for one in pair))
+    for keys, noise in itertools.product(
+        way.orders, itertools.product(range(_HIGHEST + 1), repeat=len(PLACES))
+    ):
+        by_place = dict(zip(places, (*noise, 0), strict=True))
+        asked = sorted(places, key=lambda place: keys[-3:][places.index(place)]) if keys else places
+        with exact.precision(exact.PMF_BITS):
+            mass = exact.ball(Fraction(1, len(way.orders)))
+            for value in noise:
+                mass = mass * law.exactly(value)
+        yield Region(words=(*keys, *(words[by_place[place]] for place in asked)), mass=mass)
+
+
+def every_transcript(
+    way: Way,
+    regions: Callable[[Mapping[Condition, int]], Iterable[Region]],
+    complete: Callable[[Any], bool] = lambda _: True,
+) -> Verdict:
+    """All transcripts against the charge, every bound against the truth, every draw against its region.
+
+    Whatever is not enumerated on the true counts, or not complete, is one event.
+    """
     channel: dict[Dataset, dict[Any, Ball]] = {}
-    charges: dict[Any, Fraction] = {}
+    charges: dict[Any, Fraction] = {ELSEWHERE: way.epsilon}
     false: str | None = None
-    with desk(PLACES, (1, 1), POPULARITY) as table:
-        for dataset in datasets:
+    other: str | None = None
+    with desk(PLACES, way.limits, way.popularity) as table:
+        for dataset in dict.fromkeys(itertools.chain.from_iterable(way.pairs)):
             masses: dict[Any, Ball] = {}
-            for keys in way.orders:
-                for noise in itertools.product(range(_HIGHEST + 1), repeat=len(PLACES)):
-                    made = _run(table, dataset, way, keys, noise, words)
-                    false = false or false_answer(dataset, made)
-                    seen = tuple(sorted(made.files.items()))
-                    charges[seen] = max(made.charged, charges.get(seen, made.charged))
-                    with exact.precision(exact.PMF_BITS):
-                        mass = exact.ball(Fraction(1, len(way.orders)))
-                        for value in noise:
-                            mass = mass * law.exactly(value)
-                        masses[seen] = masses[seen] + mass if seen in masses else mass
-            channel[dataset] = _complete(masses)
-    finding = audit_channel(channel, PAIRS, way.epsilon)
+            for region in regions(counts_at(dataset, way.windows)):
+                source = Scripted(region.words)
+                made = table.publish(dataset, source, way.terms)
+                false = false or false_answer(dataset, made, way.windows)
+                other = other or region.other_than_drawn(dataset, made, source)
+                seen = tuple(sorted(made.files.items()))
+                charges[seen] = max(made.charged, charges.get(seen, made.charged))
+                with exact.precision(exact.PMF_BITS):
+                    masses[seen] = masses.get(seen, exact.ball(0)) + region.mass
+            listed = {seen: mass for seen, mass in masses.items() if complete(seen)}
+            with exact.precision(exact.PMF_BITS):
+                channel[dataset] = {**listed, ELSEWHERE: 1 - sum(listed.values(), exact.ball(0))}
+    with exact.precision(exact.PMF_BITS):
+        both = ((channel[here], channel[there]) for here, there in way.pairs)
+        wrong = undercharged(both, charges.__getitem__, way.epsilon)
     return Verdict(
         name=way.name,
-        finding=shortened(finding),
-        false_statement=false or more_than_answers(channel),
-        undercharged=undercharged(channel, PAIRS, charges, way.epsilon),
+        finding=_shortened(audit_channel(channel, way.pairs, way.epsilon)),
+        false_statement=false or _more_than_answers(channel) or other,
+        undercharged=None if wrong is None else wrong[0],
     )
-
-
-def _run(
-    table: Desk, dataset: Dataset, way: Way, keys: Sequence[int], noise: Sequence[int], words: Sequence[int]
-) -> Made:
-    """Publish with this noise at A and B, none at the steady place, in the order the keys settle."""
-    by_place = dict(zip((*PLACES, STEADY), (*noise, 0), strict=True))
-    asked = (
-        sorted(by_place, key=lambda place: keys[-3:][(*PLACES, STEADY).index(place)]) if keys else by_place
-    )
-    script = [*keys, *(words[by_place[place]] for place in asked)]
-    return table.publish(dataset, Scripted(script), way.terms)
-
-
-def _complete(masses: Mapping[Any, Ball]) -> dict[Any, Ball]:
-    """With one event for all that was not enumerated: bounds above the highest.
-
-    A transcript that shows a bound which more noise than was enumerated could not reach is complete.
-    """
-    listed = {seen: mass for seen, mass in masses.items() if highest_bound(seen) <= _HIGHEST}
-    with exact.precision(exact.PMF_BITS):
-        rest = 1 - sum(listed.values(), exact.ball(0))
-    return {**listed, ELSEWHERE: rest}
 
 
 def highest_bound(seen: Sequence[tuple[str, bytes]]) -> int:
@@ -212,7 +233,7 @@ def false_answer(dataset: Dataset, made: Made, windows: int = 1) -> str | None:
     return None
 
 
-def more_than_answers(channel: Mapping[Dataset, Mapping[Any, Ball]]) -> str | None:
+def _more_than_answers(channel: Mapping[Dataset, Mapping[Any, Ball]]) -> str | None:
     """Two transcripts with the same answers, order and outcome are the same in every other file."""
     files: dict[tuple[bytes, bytes, bytes], Any] = {}
     for seen in dict.fromkeys(itertools.chain.from_iterable(channel.values())):
@@ -228,26 +249,7 @@ def more_than_answers(channel: Mapping[Dataset, Mapping[Any, Ball]]) -> str | No
     return None
 
 
-def undercharged(
-    channel: Mapping[Dataset, Mapping[Any, Ball]],
-    pairs: Sequence[tuple[Dataset, Dataset]],
-    charges: Mapping[Any, Fraction],
-    total: Fraction,
-) -> str | None:
-    """A transcript that reveals more than the ledger keeps for it, or more kept than was agreed."""
-    for here, there in pairs:
-        for seen, mass in channel[here].items():
-            booked = total if seen == ELSEWHERE else charges[seen]
-            if booked > total:
-                return f"books {exact.show(booked)} of {exact.show(total)}"
-            with exact.precision(exact.PMF_BITS):
-                allowed = exact.exp(booked + Fraction(1, 10**9)) * channel[there].get(seen, exact.ball(0))
-                if not mass <= allowed:
-                    return f"books {exact.show(booked)} for a transcript that reveals more"
-    return None
-
-
-def shortened(finding: Finding) -> Finding:
+def _shortened(finding: Finding) -> Finding:
     """The witness by its answers: a transcript is whole files."""
     if finding.witness is None or finding.witness == ELSEWHERE:
         return finding

@@ -19,19 +19,8 @@ import numpy as np
 
 from safeside import exact
 from safeside.audit.case import Case
-from safeside.audit.channel import ELSEWHERE
-from safeside.audit.exact import audit_channel
-from safeside.audit.published import (
-    PLACES,
-    Dataset,
-    counts_at,
-    false_answer,
-    more_than_answers,
-    shortened,
-    undercharged,
-    windows_of,
-)
-from safeside.audit.publishing import HOURS, LATER, Condition, Made, Scripted, desk
+from safeside.audit.published import AT_A, AT_B, NOBODY, PLACES, Dataset, Region, Way, every_transcript
+from safeside.audit.publishing import HOURS, LATER, Condition, Made, Scripted
 from safeside.audit.short_text import show_pair
 from safeside.audit.transcripts import Verdict
 from safeside.decisions.forecast import scores
@@ -44,41 +33,34 @@ from safeside.mechanisms.selection_plan import plan_selection
 _SELDOM: Final = 16
 """What needs an event of probability 2^-16 or less is not listed."""
 _EDGE: Final = Fraction(1, 1 << 10)
-_NOBODY, _AT_A, _AT_B = frozenset[str](), frozenset({"A"}), frozenset({"B"})
 _EVERYWHERE, _AT_A_LATER = frozenset({"A", "B"}), frozenset({"A" + LATER})
 
 
 @dataclass(frozen=True, kw_only=True)
-class Selecting:
-    """One question, the neighbours it is asked about, and which of the ladder's choices are listed."""
+class Selecting(Way):
+    """One question, and which of the ladder's choices are listed."""
 
-    name: str
-    terms: Mapping[str, Any]
-    limits: tuple[int, int]
-    popularity: tuple[int, int, int] | None
-    pairs: tuple[tuple[Dataset, Dataset], ...]
     components: tuple[int, ...]
     lowest: int = 0
     """The lowest level that is listed."""
     tight: bool = True
-    epsilon: Fraction = Fraction(1)
-
-    @property
-    def windows(self) -> int:
-        """How many there are."""
-        return windows_of(self.terms)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Region:
-    """Randomness that leads to one outcome: the 16-bit numbers of a point inside, its mass, and what must be
-    published there.
-    """
+class Selects(Region):
+    """A region, and what must be published there."""
 
-    words: tuple[int, ...]
-    mass: Ball
     outcome: Mapping[str, int]
     bounds: Mapping[Condition, int | None]
+
+    def other_than_drawn(self, dataset: Dataset, made: Made, source: Scripted) -> str | None:
+        """What else is published, or how much else is drawn, than must be."""
+        bounds = {condition: upper for condition, (_, upper) in made.answers().items()}
+        if (made.outcome(), bounds) != (self.outcome, self.bounds):
+            return f"publishes other than what was drawn on the counts of {show_pair((dataset, dataset))}"
+        if source.taken != len(self.words):
+            return "how much randomness is taken depends on the data"
+        return None
 
 
 SELECTED: Final = (
@@ -87,7 +69,7 @@ SELECTED: Final = (
         terms={"epsilon": 1, "method": "selection"},
         limits=(1, 1),
         popularity=(1, 4, 8),
-        pairs=(((_AT_A, _AT_A), (_NOBODY, _AT_A)), ((_AT_A, _AT_B), (_AT_A, _NOBODY))),
+        pairs=(((AT_A, AT_A), (NOBODY, AT_A)), ((AT_A, AT_B), (AT_A, NOBODY))),
         components=(2,),
     ),
     Selecting(
@@ -95,7 +77,7 @@ SELECTED: Final = (
         terms={"epsilon": 1, "method": "selection"},
         limits=(1, 2),
         popularity=None,
-        pairs=(((_AT_A, _AT_B), (_NOBODY, _AT_B)), ((_AT_A, _AT_B), (_AT_A, _NOBODY))),
+        pairs=(((AT_A, AT_B), (NOBODY, AT_B)), ((AT_A, AT_B), (AT_A, NOBODY))),
         components=(0, 1),
         tight=False,
     ),
@@ -104,7 +86,7 @@ SELECTED: Final = (
         terms={"epsilon": 1, "method": "selection", **HOURS},
         limits=(1, 2),
         popularity=(1, 4, 8),
-        pairs=(((_EVERYWHERE, _AT_B), (_AT_A_LATER, _AT_B)), ((_AT_A_LATER, _AT_B), (_NOBODY, _AT_B))),
+        pairs=(((_EVERYWHERE, AT_B), (_AT_A_LATER, AT_B)), ((_AT_A_LATER, AT_B), (NOBODY, AT_B))),
         components=(4,),
         lowest=1,
     ),
@@ -119,44 +101,11 @@ def selected() -> Iterator[Case]:
 
 
 def exactly_selected(way: Selecting) -> Verdict:
-    """All transcripts against the charge, every bound against the truth, every draw against its region."""
-    datasets = list(dict.fromkeys(one for pair in way.pairs for one in pair))
-    channel: dict[Dataset, dict[Any, Ball]] = {}
-    charges: dict[Any, Fraction] = {}
-    false: str | None = None
-    other: str | None = None
-    with desk(PLACES, way.limits, way.popularity) as table:
-        for dataset in datasets:
-            masses: dict[Any, Ball] = {}
-            for region in regions(way, counts_at(dataset, way.windows)):
-                source = Scripted(region.words)
-                made = table.publish(dataset, source, way.terms)
-                false = false or false_answer(dataset, made, way.windows)
-                other = other or _other_than_drawn(dataset, made, region)
-                if source.taken != len(region.words):
-                    other = other or "how much randomness is taken depends on the data"
-                seen = tuple(sorted(made.files.items()))
-                charges[seen] = max(made.charged, charges.get(seen, made.charged))
-                with exact.precision(exact.PMF_BITS):
-                    masses[seen] = masses.get(seen, exact.ball(0)) + region.mass
-            with exact.precision(exact.PMF_BITS):
-                channel[dataset] = {**masses, ELSEWHERE: 1 - sum(masses.values(), exact.ball(0))}
-    return Verdict(
-        name=way.name,
-        finding=shortened(audit_channel(channel, way.pairs, way.epsilon)),
-        false_statement=false or more_than_answers(channel) or other,
-        undercharged=undercharged(channel, way.pairs, charges, way.epsilon),
-    )
+    """All transcripts, and every draw against its region."""
+    return every_transcript(way, partial(regions, way))
 
 
-def _other_than_drawn(dataset: Dataset, made: Made, region: Region) -> str | None:
-    bounds = {condition: upper for condition, (_, upper) in made.answers().items()}
-    if (made.outcome(), bounds) == (region.outcome, region.bounds):
-        return None
-    return f"publishes other than what was drawn on the counts of {show_pair((dataset, dataset))}"
-
-
-def regions(way: Selecting, true: Mapping[Condition, int]) -> Iterator[Region]:
+def regions(way: Selecting, true: Mapping[Condition, int]) -> Iterator[Selects]:
     """What can be drawn on these counts, as far as it is listed; by the rules of the mechanism alone."""
     named = list(true)
     limits = np.tile([*way.limits, 1], way.windows)
@@ -173,7 +122,7 @@ def regions(way: Selecting, true: Mapping[Condition, int]) -> Iterator[Region]:
             fails = 1 - passes
             failed = reached * fails
         if fails > 0:
-            yield Region(
+            yield Selects(
                 words=(*words, *_just_below(fails, fails)),
                 mass=failed,
                 outcome={"passed": number},
@@ -191,14 +140,14 @@ def regions(way: Selecting, true: Mapping[Condition, int]) -> Iterator[Region]:
         with exact.precision(exact.PMF_BITS):
             mass = reached * region.mass
         outcome = {"passed": len(selection.plan.blocks), **region.outcome}
-        yield Region(
+        yield Selects(
             words=(*words, *region.words), mass=mass, outcome=outcome, bounds=bounds | dict(region.bounds)
         )
 
 
 def _claims(
     selection: Selection, way: Selecting, named: Sequence[Condition], counts: Any, limits: Any
-) -> Iterator[Region]:
+) -> Iterator[Selects]:
     """What the ladder can say of the rest."""
     ladder = selection.ladder
     assert ladder is not None
@@ -217,7 +166,7 @@ def _claims(
             included = np.array(kept) & quiet & (np.array(halvings) > 0)
             with exact.precision(exact.PMF_BITS):
                 mass = share * exact.ball(_odds(halvings, quiet, kept))
-            yield Region(
+            yield Selects(
                 words=(*chosen, *itertools.chain.from_iterable(map(_own_word, halvings, kept))),
                 mass=mass,
                 outcome={"component": component, "level": level},

@@ -27,7 +27,7 @@ from typing import Any, Final
 from safeside import exact
 from safeside.audit.channel import Probability, as_ball, distribution
 from safeside.audit.exact import TOLERANCE, Comparison, Finding, Relation, measure, pairs_of
-from safeside.audit.ratios import Ratio, pure
+from safeside.audit.ratios import pure
 from safeside.audit.short_text import show, show_pair
 from safeside.errors import BadQuestion
 from safeside.exact import Ball, Number
@@ -233,21 +233,27 @@ def audit_procedure(
         runs[view] = transcripts(procedure.program, view)
     claimed = exact.fraction(procedure.claimed_epsilon, "the claimed epsilon")
     with exact.precision(exact.PMF_BITS):
-        finding = measure(pairs, lambda a, b: Comparison(_compare(runs[a], runs[b])), claimed, Fraction(0))
-        undercharged = _undercharged(procedure, claimed, pairs, runs)
+        finding = measure(
+            pairs, lambda a, b: Comparison(pure(*_both(runs[a], runs[b]))), claimed, Fraction(0)
+        )
+        charge, both = procedure.charge, (_both(runs[a], runs[b]) for a, b in pairs)
+        wrong = None if charge is None else undercharged(both, charge, claimed)
     return Verdict(
         name=procedure.name,
         finding=replace(finding, worst=pairs[finding.worst]),
         false_statement=_false_statement(views, runs),
-        undercharged=undercharged,
+        undercharged=None if wrong is None else f"{wrong[0]}; seen {show(wrong[1])}",
     )
 
 
-def _compare(left: Transcripts, right: Transcripts) -> Ratio:
-    return pure(_with_unlisted(left, right), _with_unlisted(right, left))
+Spread = Mapping[Transcript, Ball]
 
 
-def _with_unlisted(run: Transcripts, other: Transcripts) -> Mapping[Transcript, Ball]:
+def _both(left: Transcripts, right: Transcripts) -> tuple[Spread, Spread]:
+    return _with_unlisted(left, right), _with_unlisted(right, left)
+
+
+def _with_unlisted(run: Transcripts, other: Transcripts) -> Spread:
     """Each transcript of either, with what was not listed counted as if it might all belong to that one."""
     if run.unlisted.is_zero():
         return run.probabilities
@@ -265,24 +271,20 @@ def _false_statement(views: Mapping[Any, Hashable], runs: Mapping[Hashable, Tran
     return None
 
 
-def _undercharged(
-    procedure: Procedure,
+def undercharged(
+    pairs: Iterable[tuple[Mapping[Any, Ball], Mapping[Any, Ball]]],
+    charge: Callable[[Any], Fraction],
     total: Fraction,
-    pairs: Iterable[tuple[Hashable, Hashable]],
-    runs: Mapping[Hashable, Transcripts],
-) -> str | None:
-    """A transcript that reveals more than is booked for it, or for which more is booked than reserved."""
-    if procedure.charge is None:
-        return None
-    for here, there in pairs:
-        left, right = _with_unlisted(runs[here], runs[there]), _with_unlisted(runs[there], runs[here])
+) -> tuple[str, Any] | None:
+    """What is wrong, and the transcript: it reveals more than is booked for it, or more is booked than is
+    reserved. Probabilities are those on a dataset and on its neighbour.
+    """
+    for left, right in pairs:
         for transcript, probability in left.items():
-            booked = procedure.charge(transcript)
+            booked = charge(transcript)
             if booked > total:
-                return f"books {exact.show(booked)} of {exact.show(total)} reserved; seen {show(transcript)}"
+                return f"books {exact.show(booked)} of {exact.show(total)} reserved", transcript
             allowed = exact.exp(booked + _ROUNDING) * right.get(transcript, exact.ball(0))
             if not probability <= allowed:
-                return (
-                    f"books {exact.show(booked)} for a transcript that reveals more; seen {show(transcript)}"
-                )
+                return f"books {exact.show(booked)} for a transcript that reveals more", transcript
     return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Final
 
 from safeside.privacy.direction import max_conditions
@@ -35,22 +35,17 @@ class Question:
         return sum(self.holds(record) for record in dataset)
 
 
-class Cached:
-    """A relation whose neighbours in one universe are listed once."""
+class Within:
+    """A relation within one universe, whose neighbours there are listed once."""
 
     def __init__(self, relation: Any, universe: Universe[Any]) -> None:
-        self._relation = relation
-        self._universe = universe
-        self._listed: dict[int, list[tuple[Any, Any]]] = {}
+        self.universe = universe
+        self._list = lambda where, people: list(relation.neighbours(where, people))
+        self._listed = cache(lambda people: self._list(universe, people))
 
-    def neighbours(self, universe: Universe[Any], people: int) -> Iterable[tuple[Any, Any]]:
+    def neighbours(self, universe: Universe[Any], people: int) -> list[tuple[Any, Any]]:
         """As the relation itself would list them."""
-        if universe != self._universe:
-            neighbours: Iterable[tuple[Any, Any]] = self._relation.neighbours(universe, people)
-            return neighbours
-        if people not in self._listed:
-            self._listed[people] = list(self._relation.neighbours(universe, people))
-        return self._listed[people]
+        return self._listed(people) if universe == self.universe else self._list(universe, people)
 
 
 @dataclass(frozen=True)
@@ -101,19 +96,19 @@ class World:
         ]
 
     @cached_property
-    def asymmetric(self) -> Cached:
+    def asymmetric(self) -> Within:
         """The product's policy: "you were not there" may leak, for every target."""
-        return Cached(ADP.not_visited(self.targets), self.universe)
+        return Within(ADP.not_visited(self.targets), self.universe)
 
     @cached_property
-    def ordinary(self) -> Cached:
+    def ordinary(self) -> Within:
         """Ordinary differential privacy by replacement."""
-        return Cached(DP(), self.universe)
+        return Within(DP(), self.universe)
 
     @cached_property
-    def add_remove(self) -> Cached:
+    def add_remove(self) -> Within:
         """Ordinary differential privacy by adding or removing a person."""
-        return Cached(AddRemove(), self.universe)
+        return Within(AddRemove(), self.universe)
 
     def question(self, name: str, window: str | None = None) -> Question:
         """A place or a region in one window."""
@@ -131,6 +126,11 @@ class World:
         """Each region and place in each window, the region first."""
         names = (*(name for name, _ in self.regions), *self.places)
         return tuple(self.question(name, window) for window in self.windows for name in names)
+
+    @cached_property
+    def counts(self) -> Callable[[Dataset], tuple[int, ...]]:
+        """The true answers for each place in each window."""
+        return counts_of(self.place_questions)
 
     def max_conditions(self, questions: Iterable[Question]) -> int:
         """The most of these questions, repeats counted, that one possible record satisfies."""

@@ -24,6 +24,7 @@ from safeside.audit.transcripts import (
     publish,
 )
 from safeside.audit.worlds import DAY, INSTANT, REGION, TWO_WINDOWS, Dataset, Question, World, counts_of
+from safeside.exact import Ball, ball, evaluate
 from safeside.mechanisms.ageo import AGeo
 from safeside_studies.planted import broken_svt
 from safeside_studies.planted.mechanisms import ONE, Caught, Planted, named
@@ -190,6 +191,11 @@ def total_less_refunds() -> Caught:
     )
 
 
+def _alarm(sparse: Sparse, count: int) -> Ball:
+    """The probability of an alarm at this true count."""
+    return evaluate(lambda: 1 - sparse.table[count].get(AT_MOST, ball(0)))
+
+
 def alarm_withdrawn_and_not_charged() -> Caught:
     """The first alarm is withdrawn, its price given back, and the release goes on."""
     sparse = _sparse(DAY.place_questions, alarms=1)
@@ -197,12 +203,12 @@ def alarm_withdrawn_and_not_charged() -> Caught:
     def withdraw(counts: Sequence[int]) -> Generator[Draw, Any, None]:
         withdrawn = False
         for count in counts:
-            loud = sparse.answers.alarm(count)
+            loud = _alarm(sparse, count)
             if not withdrawn:
                 answer = yield publish({AT_MOST: 1 - loud, "withdrawn": loud})
                 withdrawn = answer == "withdrawn"
                 continue
-            answer = yield publish(sparse.answers.table[count])
+            answer = yield publish(sparse.table[count])
             if answer != AT_MOST:
                 return
 
@@ -214,7 +220,7 @@ def drawn_again_after_an_alarm() -> Caught:
     sparse = _sparse(INSTANT.place_questions[:1], alarms=1)
 
     def again(counts: Sequence[int]) -> Generator[Draw, Any, None]:
-        loud = sparse.answers.alarm(counts[0])
+        loud = _alarm(sparse, counts[0])
         yield publish({AT_MOST: 1 - loud * loud, "alarm": loud * loud})
 
     return _spoilt(sparse, again, INSTANT)
