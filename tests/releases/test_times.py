@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from safeside.releases import map_clock, times
+from safeside.releases import times
 from safeside.visits import split
 from safeside.visits.times.window import Window
 from safeside.words import Words
@@ -94,13 +94,13 @@ def test_a_time_that_is_not_over_says_so() -> None:
 
 def test_one_window_among_many_has_a_short_name() -> None:
     hours = [one.text for one in split(Window.parse(SUNDAY, TOKYO), "1h", TOKYO)]
-    named = map_clock.windows(hours, Words())
+    named = times.on_the_map(hours, Words())
     assert [named[18][name] for name in ("time", "short")] == ["18:00 to 19:00", "18:00"]
     assert named[23]["label"] == "Sunday 22 December 2013, 23:00 to 00:00"
-    assert map_clock.units(hours, Words()) == ["hour", "hours"]
+    assert times.units(hours, Words()) == ["hour", "hours"]
 
 
 def test_an_hour_that_the_clock_repeats_names_its_offset() -> None:
     hours = [one.text for one in split(Window.parse("2013-10-27", BERLIN), "1h", BERLIN)]
-    listed = [one["label"] for one in map_clock.windows(hours, Words())]
+    listed = [one["label"] for one in times.on_the_map(hours, Words())]
     assert len(hours) == len(set(listed)) == 25

@@ -10,7 +10,7 @@ from markupsafe import Markup, escape
 from numpy.typing import NDArray
 
 from safeside.decisions.states import State
-from safeside.releases import basemap_shapes, map_clock, pages, wording
+from safeside.releases import basemap_shapes, pages, times, wording
 from safeside.releases.answers import CODE, STATES, Answers
 from safeside.releases.question import Question
 from safeside.releases.record import ReleaseRecord
@@ -53,8 +53,8 @@ def said(record: ReleaseRecord, answers: Answers) -> dict[str, Any]:
     published = question.publish_at_least
     return {
         "ids": list(answers.targets),
-        "windows": map_clock.windows(answers.windows, question.words),
-        "units": map_clock.units(answers.windows, question.words),
+        "windows": times.on_the_map(answers.windows, question.words),
+        "units": times.units(answers.windows, question.words),
         "measures": list(answers.measures),
         "answers": _packed(answers, published),
         "has_lower": published,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, time, timedelta
+from datetime import datetime, time, timedelta, tzinfo
 from functools import lru_cache
 from typing import Any, Final
 
@@ -13,12 +14,9 @@ from safeside.words import Words
 from safeside.zones import find_zone
 
 _DAY: Final = timedelta(days=1)
+_HOUR: Final = timedelta(hours=1)
 _WEEK_DAYS: Final = 7
-_EACH: Final = (
-    ("hour", timedelta(hours=1)),
-    ("minute", timedelta(minutes=1)),
-    ("second", timedelta(seconds=1)),
-)
+_EACH: Final = (("hour", _HOUR), ("minute", timedelta(minutes=1)), ("second", timedelta(seconds=1)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +26,15 @@ class Span:
     start: datetime
     end: datetime
     instant: bool
+
+    @classmethod
+    def of(cls, text: str, zone: tzinfo | None = None) -> Span:
+        """A window as it is written, on this clock or on that of the offsets it carries."""
+        first, _, last = text.partition("/")
+        start, end = datetime.fromisoformat(first), datetime.fromisoformat(last or first)
+        if zone is not None:
+            start, end = start.astimezone(zone), end.astimezone(zone)
+        return cls(start=start, end=end, instant=not last)
 
     @property
     def whole_days(self) -> bool:
@@ -42,27 +49,23 @@ class Span:
     @property
     def days(self) -> int:
         """How many days on the calendar, for whole days."""
-        return (self.end.date() - self.start.date()).days
+        return (self.end.date() - self.start.date()).days if self.whole_days else 0
+
+    @property
+    def length(self) -> timedelta:
+        """How long it takes, whatever the clocks show."""
+        return timedelta(seconds=self.end.timestamp() - self.start.timestamp())
 
 
-def local(moment: str, window: str, timezone: str | None) -> datetime:
-    """A moment on the clock that a window was asked in: its zone, or its offset."""
-    read = datetime.fromisoformat(moment)
-    if timezone:
-        return read.astimezone(find_zone(timezone))
-    return read.astimezone(datetime.fromisoformat(window.partition("/")[0]).tzinfo)
+def clock(window: str, timezone: str | None) -> tzinfo | None:
+    """The clock that a window was asked in: its zone, or its offset."""
+    return find_zone(timezone) if timezone else Span.of(window).start.tzinfo
 
 
 @lru_cache(maxsize=64)
 def _spans(windows: tuple[str, ...], timezone: str | None) -> tuple[Span, ...]:
-    return tuple(
-        Span(
-            start=local(one.partition("/")[0], windows[0], timezone),
-            end=local(one.rpartition("/")[2], windows[0], timezone),
-            instant="/" not in one,
-        )
-        for one in windows
-    )
+    zone = clock(windows[0], timezone)
+    return tuple(Span.of(one, zone) for one in windows)
 
 
 def when(windows: Sequence[str], timezone: str | None, words: Words, *, so_far: bool = False) -> str:
@@ -70,12 +73,12 @@ def when(windows: Sequence[str], timezone: str | None, words: Words, *, so_far: 
     spans = _spans(tuple(windows), timezone)
     whole = Span(start=spans[0].start, end=spans[-1].end, instant=spans[0].instant)
     form, values = _form(whole, words)
-    clock = timezone or str(spans[0].start.tzname())
+    values["clock"] = timezone or str(spans[0].start.tzname())
     if len(spans) == 1:
-        text = words(f"when.{form}", clock=clock, **values)
+        text = words(f"when.{form}", **values)
     else:
         series = {"whole-day": "series-day"}.get(form, f"series-{form}")
-        text = words(f"when.{series}", clock=clock, each=_each(spans, words), **values)
+        text = words(f"when.{series}", each=_each(spans, words), **values)
     return words("when.so-far", when=text) if so_far else text
 
 
@@ -99,19 +102,18 @@ def _each(spans: Sequence[Span], words: Words) -> str:
 
     The last may be shorter: an interval that is cut into windows ends where it ends.
     """
-    first = spans[0]
+    days, lengths = [one.days for one in spans], [one.length for one in spans]
     following = all(one.end == two.start for one, two in itertools.pairwise(spans))
-    if following and all(one.whole_days for one in spans) and _alike([one.days for one in spans]):
-        days = first.days
-        name, number = ("week", days // _WEEK_DAYS) if days % _WEEK_DAYS == 0 else ("day", days)
-        return words(f"each.{name}") if number == 1 else words(f"each.{name}s", n=number)
-    lengths = [timedelta(seconds=one.end.timestamp() - one.start.timestamp()) for one in spans]
-    if following and _alike(lengths):
+    if following and all(days) and _alike(days):
+        whole_weeks = days[0] % _WEEK_DAYS == 0
+        name, number = ("week", days[0] // _WEEK_DAYS) if whole_weeks else ("day", days[0])
+    elif following and _alike(lengths):
         name, unit = next((name, unit) for name, unit in _EACH if not lengths[0] % unit)
         number = lengths[0] // unit
-        alone = number == 1 and name != "second"
-        return words(f"each.{name}") if alone else words(f"each.{name}s", n=number)
-    return words("each.windows", n=len(spans))
+    else:
+        return words("each.windows", n=len(spans))
+    alone = number == 1 and name != "second"
+    return words(f"each.{name}") if alone else words(f"each.{name}s", n=number)
 
 
 def _alike(lengths: Sequence[Any]) -> bool:
@@ -122,3 +124,43 @@ def _alike(lengths: Sequence[Any]) -> bool:
 def clock_time(moment: datetime) -> str:
     """18:00, with seconds where there are some."""
     return f"{moment:%H:%M:%S}" if moment.second else f"{moment:%H:%M}"
+
+
+def on_the_map(windows: Sequence[str], words: Words) -> list[dict[str, str]]:
+    """For each window its day and its time in words, both together, and a short name for an axis."""
+    spans = [Span.of(text) for text in windows]
+    times = [_time(one, words) for one in spans]
+    # When clocks are set back an hour comes twice: then the offset tells the two apart.
+    often = Counter((one.start.date(), at) for one, at in zip(spans, times, strict=True))
+    listed = []
+    for span, at in zip(spans, times, strict=True):
+        start, whole = span.start, span.days == 1
+        day, twice = words.day(start), often[start.date(), at] > 1
+        told = words("window.clock", time=at, clock=f"{start:%:z}") if twice else at
+        listed.append(
+            {
+                "day": words.day(start, "month") if whole else day,
+                "time": day if whole else told,
+                "label": day if whole else words("window.label", day=day, time=told),
+                "short": words.day(start, "axis") if whole else clock_time(start),
+            }
+        )
+    return listed
+
+
+def units(windows: Sequence[str], words: Words) -> list[str]:
+    """What the windows are: one of them, and many."""
+    spans = [Span.of(text) for text in windows]
+    hours, days = all(one.length == _HOUR for one in spans), all(one.days == 1 for one in spans)
+    name = "hour" if hours else "day" if days else "time"
+    return [words(f"unit.{name}"), words(f"unit.{name}s")]
+
+
+def _time(span: Span, words: Words) -> str:
+    if span.instant:
+        return clock_time(span.start)
+    values = {"time": clock_time(span.start), "end": clock_time(span.end)}
+    same_day = span.start.date() == span.end.date()
+    if same_day or (span.end.time() == time() and span.length <= _DAY):
+        return words("window.hours", **values)
+    return words("window.long", last=words.day(span.end), **values)

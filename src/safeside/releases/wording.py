@@ -82,7 +82,8 @@ def asked(question: Question) -> str:
 def known_on(record: ReleaseRecord) -> str:
     """The moment the answers speak from."""
     question = record.question
-    moment = times.local(record.known_on, question.windows[0], question.timezone)
+    zone = times.clock(question.windows[0], question.timezone)
+    moment = datetime.fromisoformat(record.known_on).astimezone(zone)
     say = question.words
     return say("day.moment", day=say.day(moment, "short"), time=f"{moment:%H:%M}")
 
