@@ -21,7 +21,7 @@ from tests.visits.making import count_visits
 from safeside.errors import BadQuestion
 from safeside.ledger import Ledger, open_ledger
 from safeside.ledger.witness import STATE_VARIABLE
-from safeside.releases.looked_at import charged_periods
+from safeside.releases.rules import charged_periods
 from safeside.visits import StayRule, VisitFormat, Window, read_places
 
 PLACES = read_places(["a", "b"])

@@ -41,30 +41,26 @@ from safeside.mechanisms.counts import people_counts
 from safeside.noise.entropy import Entropy
 from safeside.privacy.account import Cost
 from safeside.progress import Progress, quiet
-from safeside.releases import again
-from safeside.releases.appearing import APPEARED, Draws, seal_into
+from safeside.releases import publish_steps
 from safeside.releases.asking import Inquiry
 from safeside.releases.files import compose
 from safeside.releases.grouped import count_grouped
-from safeside.releases.limits import CLOSED, require_within
-from safeside.releases.looked_at import charged_periods, looked_at, whole_days, written
 from safeside.releases.preview import Preview, preview
-from safeside.releases.publish_steps import (
-    ASKED,
-    COMPOSED,
-    COUNTED,
-    DRAWN,
-    OPENED,
-    ORDERED,
-    RESERVED,
-    RETURNED,
-    SEALED,
-)
 from safeside.releases.question import Question, require_time
 from safeside.releases.record import Paid, Promised, ReleaseRecord
 from safeside.releases.record import written as moment_written
 from safeside.releases.release import Release, hold, load_release
-from safeside.releases.sealing import room
+from safeside.releases.rules import (
+    CLOSED,
+    answered_before,
+    charged_periods,
+    looked_at,
+    require_new,
+    require_within,
+    whole_days,
+    written,
+)
+from safeside.releases.sealing import Draws, room, seal_into
 from safeside.releases.signing import PrivateKey
 from safeside.releases.staging import Staging
 from safeside.releases.verify import check_claims, check_files
@@ -147,7 +143,9 @@ class Publication:
     @cached_property
     def earlier(self) -> Reservation | None:
         """A release, or a paid request, that asks the same; none for a retry and for what supersedes."""
-        return again.asked_before(self.ledger, self.dataset.name, self.request, self.recorded)
+        if self.ledger.reservation(self.request) is not None or self.supersedes is not None:
+            return None
+        return self.ledger.asked(self.dataset.name, self.recorded)
 
     def draft(
         self, known_on: datetime, paid: Paid | None = None, counted: tuple[str, ...] = ()
@@ -179,7 +177,7 @@ class Publication:
             self.cost,
             before,
             after,
-            answered=None if self.earlier is None else again.sentence(self.earlier, self.question.words),
+            answered=None if self.earlier is None else answered_before(self.earlier, self.question.words),
         )
 
     def run(self, progress: Progress = quiet, *, confirm: Confirm = never_confirm) -> Release:
@@ -187,14 +185,14 @@ class Publication:
 
         What the count leaves out is shown to `confirm`: for the curator's eyes, it goes nowhere else.
         """
-        steps.reached(ASKED)
+        steps.reached(publish_steps.ASKED)
         with self.staging.turn():
             self._require_destination()
             self.require_time()
             self.ledger.require_open(self.dataset.name, self.request, self.recorded)
-            again.require_new(None if self.again else self.earlier)
+            require_new(None if self.again else self.earlier)
             reservation = self.ledger.reserve(self.dataset.name, self.request, self.recorded, self.cost)
-            steps.reached(RESERVED)
+            steps.reached(publish_steps.RESERVED)
             with self._explaining():
                 files = None
                 if reservation.stage is Stage.RESERVED:
@@ -242,7 +240,7 @@ class Publication:
         None where another machine took up the request and committed first: what was drawn here is dropped.
         """
         counts = self._count(reservation, progress, confirm)
-        steps.reached(COUNTED)
+        steps.reached(publish_steps.COUNTED)
         zone, question = self.inquiry.format.local, self.question
         if counts.whole_days and zone is not None:
             # Another hour of a day whose rows are dates is the same rows: closed together.
@@ -250,12 +248,12 @@ class Publication:
             self.ledger.require_open(self.dataset.name, self.request, {LOOKED_AT: written(days)})
         asked = self.inquiry.conditions
         asked = replace(asked, known=question.method.settled(asked, self.entropy))
-        steps.reached(ORDERED)
+        steps.reached(publish_steps.ORDERED)
         progress(None, "Drawing noise and writing the release")
         with self.staging.sealing() as (path, sealed):
-            steps.reached(OPENED)
+            steps.reached(publish_steps.OPENED)
             drawn = question.method.draw(asked, counts.values, self.entropy)
-            steps.reached(DRAWN)
+            steps.reached(publish_steps.DRAWN)
             answers = question.method.states(asked, drawn)
             said = (counts.reading, question.rule(), *counts.exclusions)
             draft = self.draft(self.known_on or reservation.time, self._paid(reservation), said)
@@ -264,9 +262,9 @@ class Publication:
             release = hold(self.staging.out, files)
             check_files(release)
             check_claims(release)
-            steps.reached(COMPOSED)
+            steps.reached(publish_steps.COMPOSED)
             draw = seal_into(sealed, path, files, reservation, self._room(draft))
-        steps.reached(SEALED)
+        steps.reached(publish_steps.SEALED)
         try:
             return self.ledger.commit(
                 reservation,
@@ -368,11 +366,11 @@ class Publication:
                 "Ask again under a new request id; that is a new release and is charged anew.",
             )
         release = self.draws.appeared(reservation) or self.draws.appear(reservation, files)
-        steps.reached(APPEARED)
+        steps.reached(publish_steps.APPEARED)
         self.draws.clear(reservation)
         if reservation.cost.epsilon_each is not None:
             self._give_back(reservation)
-        steps.reached(RETURNED)
+        steps.reached(publish_steps.RETURNED)
         return release
 
     def _give_back(self, reservation: Reservation) -> None:

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
 import polars as pl
 from markupsafe import Markup
 
@@ -79,7 +80,8 @@ class Release:
     @cached_property
     def manifest(self) -> Mapping[str, Any]:
         """release.json as plain values."""
-        return records.to_json(self.record)
+        plain: dict[str, Any] = msgspec.json.decode(records.encode(self.record))
+        return plain
 
     @property
     def simulated(self) -> bool:

@@ -24,16 +24,13 @@ from typing import BinaryIO, Final
 from safeside import disk, untrusted
 from safeside.errors import CannotWrite, UnsafeFile
 from safeside.ledger import Draw, steps
+from safeside.releases import publish_steps
 
 SEALED: Final = "sealed"
 APPEARING: Final = "appearing"
 _LOCK: Final = "lock"
 _TOKEN: Final = 16
 _OWNER, _EVERYBODY = 0o700, 0o755
-
-MADE: Final = "publish: a directory is made"
-PLACED: Final = "publish: a file is placed"
-FLUSHED: Final = "publish: the directory is flushed"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,14 +109,14 @@ class Staging:
             path.mkdir(mode=_OWNER)
         try:
             with _opened(path) as handle:
-                steps.reached(MADE)
+                steps.reached(publish_steps.MADE)
                 for name, data in files.items():
                     disk.write(path / name, data, within=handle)
-                    steps.reached(PLACED)
+                    steps.reached(publish_steps.PLACED)
                 with disk.writing(path):
                     os.fchmod(handle, _EVERYBODY)
                     os.fsync(handle)
-                steps.reached(FLUSHED)
+                steps.reached(publish_steps.FLUSHED)
                 self._rename(path, handle)
         except BaseException:
             _delete(path)

@@ -1,4 +1,4 @@
-"""The time a question looks at, and the days or weeks that pay for it.
+"""What a question is held to when it is paid for: the days that pay, what was paid before, and limits.
 
 A budget for each day promises "had you visited none of them on any one day" (docs/ledger.md). That holds
 where what is dropped with a day can only lower a count, and where every day whose rows can change a count is
@@ -6,6 +6,14 @@ charged. Over an interval a held sighting counts wherever it was, so dropping on
 the *last* sighting says where a person is: drop today's, and yesterday's, if it still holds, moves them to
 another place. So an instant at which sightings of two days hold is refused. Stays found in fixes are looked
 for before and after the window, and every day that is looked at pays (visits/count/stay_detection.py).
+
+A retry is the same request and costs nothing; a scheduled repetition names what it supersedes. Anything else
+that asks the very same is more often a mistake, and is asked about before it is paid again.
+
+The most places of one person, K, and the most people there are, N, are published. Raised after a release
+stopped because of them, they are the data's own maximum, published: the ratio is infinite, whatever is
+charged (docs/definitions.md). So a question is asked with the dataset's limits or with none, and after a stop
+its time is closed to every other question (`ledger.rules.require_open`).
 """
 
 from __future__ import annotations
@@ -13,11 +21,17 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final
 
-from safeside.errors import BadQuestion
-from safeside.ledger import Ledger
+from safeside.errors import BadQuestion, LimitBroken
+from safeside.ledger import Ledger, Reservation, Stage
 from safeside.ledger.periods import word
-from safeside.visits import VisitFormat, Window, local_midnight
+from safeside.visits import Counts, VisitFormat, Window, local_midnight
+from safeside.words import Words
 
+CLOSED: Final = (
+    'Nothing was published. The budget stays reserved for the request "{request}", and the time it asked '
+    "about is closed to every other question, value and method: once rows that were wrong are repaired, "
+    "running the same command again finishes it and spends nothing more."
+)
 _TICK: Final = timedelta(microseconds=1)
 """Windows are told to the microsecond."""
 
@@ -57,3 +71,36 @@ def charged_periods(ledger: Ledger, dataset: str, window: Window, declared: Visi
             f"interval, which is charged to every {period} it looks at; or declare a shorter holding time.",
         )
     return periods
+
+
+def answered_before(earlier: Reservation, words: Words) -> str:
+    """What the preview says of a release, or a paid request, that asks the same."""
+    stage = "unfinished" if earlier.stage is Stage.RESERVED else "before"
+    return words(f"preview.{stage}", request=earlier.request, out=str(earlier.question.get("out")))
+
+
+def require_new(earlier: Reservation | None) -> None:
+    """Refuse to pay twice for one question unless that was said."""
+    if earlier is not None:
+        raise BadQuestion(
+            answered_before(earlier, Words()),
+            "Use that one. To supersede it on a schedule, give `supersedes=`; to pay for another answer all "
+            "the same, `again=True`.",
+        )
+
+
+def require_within(counts: Counts, people: int | None, *, allow_nobody: bool) -> None:
+    """Stop where a count breaks a limit; by how much, or where, is not said."""
+    if people is not None and int(counts.values.max()) > people:
+        raise LimitBroken(
+            f"A count is larger than {people}, the number of people that the dataset was made with.",
+            "Look for rows that are wrong: two sources under one list of places, or several people's "
+            "identifiers for one.",
+        )
+    if not allow_nobody and not counts.values.any():
+        raise LimitBroken(
+            "Nobody in these visits was at any of the places at the time asked about "
+            f"({counts.window.text}).",
+            "Check that the file is of that day and that `timezone=` is right. If nobody was there, confirm "
+            "it with `allow_nobody=True`; that is not published.",
+        )
