@@ -36,16 +36,16 @@ class Question:
 
 
 class Within:
-    """A relation within one universe, whose neighbours there are listed once."""
+    """A relation and the universe it is looked at in; neighbours are listed once."""
 
     def __init__(self, relation: Any, universe: Universe[Any]) -> None:
+        self._relation = relation
         self.universe = universe
-        self._list = lambda where, people: list(relation.neighbours(where, people))
-        self._listed = cache(lambda people: self._list(universe, people))
 
+    @cache  # noqa: B019  (there are a few of these, and they are kept)
     def neighbours(self, universe: Universe[Any], people: int) -> list[tuple[Any, Any]]:
         """As the relation itself would list them."""
-        return self._listed(people) if universe == self.universe else self._list(universe, people)
+        return list(self._relation.neighbours(universe, people))
 
 
 @dataclass(frozen=True)
