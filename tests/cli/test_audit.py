@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -23,13 +24,30 @@ def run(*arguments: str) -> tuple[int, str]:
     return result.exit_code, result.stdout
 
 
+def one_each(every: Iterable[Any]) -> tuple[Any, ...]:
+    """The first of each name."""
+    found: dict[str, Any] = {}
+    for one in every:
+        found.setdefault(one.name, one)
+    return tuple(found.values())
+
+
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the published path one row and one bug: tests/audit has them all."""
+    """Of the published path one row, of the planted bugs one of each list: other tests have them all."""
     rows = [one for one in catalogue.published() if one.name == "entropy"]
     monkeypatch.setattr(catalogue, "published", lambda: rows)
     monkeypatch.setattr(catalogue, "selected", lambda: ())
-    monkeypatch.setattr(planted, "PUBLISHED", planted.PUBLISHED[:1])
+    for name in ("MECHANISMS", "PROCEDURES", "SELECTION", "PUBLISHED", "SAMPLERS"):
+        monkeypatch.setattr(planted, name, getattr(planted, name)[:1])
+
+
+@pytest.fixture
+def one_of_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One row of each mechanism, and every tenth sampler: tests/audit/test_catalogue.py has them all."""
+    cases, drawn = one_each(catalogue.cases()), catalogue.samplers()[::10]
+    monkeypatch.setattr(catalogue, "cases", lambda: cases)
+    monkeypatch.setattr(catalogue, "samplers", lambda: drawn)
 
 
 @pytest.fixture
@@ -40,6 +58,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(catalogue, "samplers", lambda: drawn)
 
 
+@pytest.mark.usefixtures("one_of_each")
 def test_json_is_a_list_of_rows_and_nothing_else() -> None:
     code, output = run("--json")
     rows: list[dict[str, Any]] = json.loads(output)

@@ -134,7 +134,8 @@ class World:
 
 
 CONTEXT = multiprocessing.get_context("forkserver")
-CONTEXT.set_forkserver_preload(["tests.faults.publishing"])
+_TARGETS = ("publishing", "test_two_machines", "test_publish_faults")
+CONTEXT.set_forkserver_preload([f"tests.faults.{name}" for name in _TARGETS])
 
 
 def _die_at(step: str) -> Callable[[str], None]:

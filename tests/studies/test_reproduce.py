@@ -17,6 +17,8 @@ from safeside_studies.city import generate
 from safeside_studies.movements import read_city
 from safeside_studies.reproduce import FIGURES, Reproduction, reproduce
 
+pytestmark = pytest.mark.xdist_group("reproduce")  # one run of the experiments serves every test
+
 MOST_DEVIATIONS = 4.5
 """Some two hundred numbers are drawn, with fixed seeds: one beyond this would be one in a thousand runs."""
 PICTURES = (
