@@ -31,6 +31,16 @@ def stay(person: str, place: str, start: datetime, end: datetime) -> pl.DataFram
     return pl.DataFrame({"person": [person], "place": [place], "start": [start], "end": [end]})
 
 
+@pytest.mark.parametrize("minutes", [0, 1, 59, 90])
+def test_a_sighting_counts_in_every_window_that_it_is_held_into(minutes: int) -> None:
+    """An hour and a half after it, and at its very end, but not a microsecond later."""
+    seen = NOON.start + timedelta(minutes=minutes)
+    frame = pl.DataFrame({"person": ["ana"], "place": ["bar"], "time": [seen]})
+    counts = count_visits(frame, read_places(["bar"]), HOURS, VisitFormat(hold="90 min"))
+    held = [window.start <= seen + timedelta(minutes=90) and seen < window.end for window in HOURS]
+    assert counts.values.tolist() == held
+
+
 @given(
     st.lists(
         st.tuples(

@@ -16,6 +16,7 @@ from safeside.errors import BadFile
 from safeside.visits import Expected, Window, read_places
 from safeside.visits.count.packing import PEEKED, Layout, Tuning, count_keys
 from safeside.visits.count.scan import is_wide
+from safeside.visits.count.spans import FIRST, LAST
 from safeside.visits.read.files import Opened
 
 PLACES = read_places([str(number) for number in range(8)])
@@ -33,6 +34,22 @@ def test_keys_give_people_per_place_and_the_most_places(rows: list[tuple[int, in
         assert counts.tolist() == [[truth[place] for place in range(8)]]
         each = Counter(person for person, _ in set(rows))
         assert most == max(each.values(), default=0)
+
+
+@pytest.mark.parametrize("layout", [Layout(place=3), Layout(place=5, windows=5)])
+def test_a_number_that_does_not_fit_has_no_key(layout: Layout) -> None:
+    """The largest that fit do; one more would stand where another person, place or window stands."""
+    largest = {
+        "number": (1 << layout.person) - 1,
+        "place": (1 << layout.place) - 1,
+        FIRST: layout.windows - 1,
+        LAST: layout.windows - 1,
+    }
+    beyond = [{name: value + 1} for name, value in largest.items()] + [{name: -1} for name in largest]
+    rows = pl.DataFrame([largest, *({**largest, **one} for one in beyond)])
+    asked = {"number", "place"} if layout.windows == 1 else set(largest)
+    fitting = [True, *(set(one).isdisjoint(asked) for one in beyond)]
+    assert rows.select(layout.key().is_not_null()).to_series().to_list() == fitting
 
 
 spans = st.tuples(st.integers(0, 4), st.integers(0, 4)).map(lambda ends: (min(ends), max(ends)))

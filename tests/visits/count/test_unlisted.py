@@ -72,6 +72,16 @@ def test_rows_people_and_places_left_out_of_the_window_are_counted(tmp_path: Pat
     assert counted.values.tolist() == [10, 0, 0, 0, 0]
 
 
+@pytest.mark.parametrize("parity", [0, 1])
+def test_every_numbered_place_is_told_from_its_neighbours(parity: int) -> None:
+    """Every second place is listed, and people visit one of the others only, once each."""
+    rows = [stay(number, 2 * (number % 6) + parity, number / 10) for number in range(18)]
+    listed = read_places([str(number) for number in range(12) if number % 2 != parity])
+    counted = count_visits(table(rows), listed, DAY, exclude_unknown_places=True, expected=ALL)
+    assert numbers(counted.left_out) == (18, 18, 18, 6)
+    assert not counted.values.any()
+
+
 @pytest.mark.parametrize("person", [pl.Int64, pl.String])
 @pytest.mark.parametrize("place", [pl.Int64, pl.String])
 @pytest.mark.parametrize("hours", [10, 24])

@@ -158,9 +158,11 @@ def test_what_is_needed() -> None:
     for radius in (0, -1, 1001, float("nan")):
         with pytest.raises(NowhereElse):
             VisitFormat(radius=radius)
-    for resolution, rings in ((7, 1), (16, 1), (10, 11), (10, -1)):
+    for resolution, rings in ((7, 1), (16, 1), (10, 9), (10, -1), (11, 11), (15, 11)):
         with pytest.raises(NowhereElse):
             VisitFormat(h3_resolution=resolution, h3_rings=rings)
+    for resolution, rings in ((8, 0), (9, 2), (10, 8), (11, 10), (15, 10)):
+        assert VisitFormat(h3_resolution=resolution, h3_rings=rings).h3_rings == rings
     accurate = visits.with_columns(accuracy=pl.lit(5.0))
     with pytest.raises(BadQuestion, match="cannot be added to H3 cells"):
         count_visits(accurate, read_places(listed(STATION)), DAY, VisitFormat(hold="1h", h3_resolution=11))

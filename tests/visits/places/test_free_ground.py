@@ -135,6 +135,19 @@ def test_circles_as_dense_as_can_be_side_by_side_leave_too_little(metres: float)
     assert found.room == pytest.approx(1 - math.pi / (2 * math.sqrt(3)), abs=0.01)
 
 
+def test_circles_as_dense_as_can_be_in_one_square_alone() -> None:
+    """Hardly more circles than could leave less than a tenth free are measured: wherever the square lies."""
+    metres = 20.0
+    rows = np.arange(-60, 61)
+    x, y = (each.ravel().astype(float) for each in np.meshgrid(rows, rows))
+    x, y = (x + y % 2 / 2) * 1.999 * metres, y * 1.999 * metres * math.sqrt(3) / 2
+    kept = np.maximum(np.abs(x), np.abs(y)) <= SIDE / 2 + metres
+    assert 0.9 < kept.sum() * math.pi * metres**2 / SIDE**2 < 1
+    shifts = np.arange(0, BLOCK, 25)
+    towns = (around(TOKYO, x[kept] + east, y[kept] + north) for east in shifts for north in shifts)
+    assert any(tight_by_radius(*town, metres) is not None for town in towns)
+
+
 @given(st.integers(0, 2**32), st.sampled_from([25.0, 50.0, 100.0]), st.integers(1, 2000))
 @settings(max_examples=30)
 def test_sparse_venues_are_not(seed: int, metres: float, number: int) -> None:

@@ -31,6 +31,8 @@ CHANGES = {
     "Australia/Lord_Howe": [datetime(2024, 4, 6, 15, tzinfo=UTC), datetime(2024, 10, 5, 15, 30, tzinfo=UTC)],
     "Pacific/Apia": [datetime(2011, 12, 30, 10, tzinfo=UTC), datetime(2011, 9, 24, 14, tzinfo=UTC)],
     "Asia/Pyongyang": [datetime(2015, 8, 14, 15, tzinfo=UTC)],
+    # At the end of a day in UTC.
+    "Africa/Tripoli": [datetime(2012, 11, 10, tzinfo=UTC), datetime(2013, 3, 29, tzinfo=UTC)],
 }
 OPERATIONS: dict[str, Callable[[list[datetime], datetime], bool]] = {
     "before": lambda possible, moment: min(possible) < moment,
