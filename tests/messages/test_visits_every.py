@@ -66,16 +66,18 @@ def test_too_many_windows() -> None:
     assert caught.value.do == "Ask about a shorter interval, or longer windows."
 
 
-def test_a_limit_counts_a_place_once_for_every_window() -> None:
+@pytest.mark.parametrize("windows", [2, 24])
+def test_a_limit_counts_a_place_once_for_every_window(windows: int) -> None:
     """Since that many counts change with one person."""
-    listed = read_places(["bar", "gym"])
+    listed, asked = read_places(["bar", "gym"]), DAY.each[:windows]
     rows = {"person": ["ana"], "place": ["bar"], "start": [DAY.whole.start], "end": [DAY.whole.end]}
     visits = pl.DataFrame(rows)
-    assert count_visits(visits, listed, DAY.each, max_places_per_person=24).values.sum() == 24
+    assert count_visits(visits, listed, asked, max_places_per_person=windows).values.sum() == windows
     with pytest.raises(LimitBroken) as caught:
-        count_visits(visits, listed, DAY.each, max_places_per_person=23)
+        count_visits(visits, listed, asked, max_places_per_person=windows - 1)
     assert caught.value.what == (
-        "Someone visited more places than the declared 23, each of them counted once for every window."
+        f"Someone visited more places than the declared {windows - 1}, "
+        "each of them counted once for every window."
     )
     assert caught.value.do == (
         "Correct rows that are wrong. Sparse answers (`max_alarms=`) need no such number."
