@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -28,12 +29,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def released(folder: Path, out: str, **asked: object) -> Release:
-    given = {"at_most": "5%", "where": "mmr=0"} | asked
+    given = {"at_most": "5%", "where": "mmr=0", "groups": folder / "schools.csv", "epsilon": 1} | asked
     question = ask(
-        groups=folder / "schools.csv",
         as_of="2026-09-01",
         domains={"mmr": [0, 1, 2]},
-        epsilon=1,
         noun="unvaccinated pupil/unvaccinated pupils",
         group_noun="school/schools",
         **given,  # type: ignore[arg-type]
@@ -107,4 +106,64 @@ def test_each_measure_has_its_own_answers(folder: Path, visit: Open) -> None:
     for name, part in (("no dose", names[:half]), ("one dose", names[half:])):
         page.select_option("#measure", label=name)
         assert f"Certain of {part.count('AT_MOST')} of {NUMBER} schools" in page.inner_text("#certain")
+    opened.quiet()
+
+
+def on_a_map(folder: Path) -> Path:
+    """The list of schools with a point for each."""
+    listed = pl.read_csv(folder / "schools.csv").with_row_index("at")
+    placed = listed.with_columns(
+        latitude=35.6 + pl.col("at") * 0.002, longitude=139.7 + (pl.col("at") * 7 % 11) * 0.004
+    )
+    placed.drop("at").write_csv(folder / "mapped.csv")
+    return folder / "mapped.csv"
+
+
+def card_of(page: Any, group: str) -> str:
+    """What the card says of a group that is searched for."""
+    page.fill("#search", group)
+    page.press("#search", "Enter")
+    said: str = page.inner_text("#place-card")
+    page.fill("#search", "")
+    page.wait_for_selector("#search-count:not(:has-text('match'))")
+    return said
+
+
+def test_the_map_says_shares_as_the_table_does(folder: Path, visit: Open) -> None:
+    release = released(folder, "map", groups=on_a_map(folder), epsilon="2/3")
+    opened = visit(release.map)
+    page = opened.page
+    said, sizes = release.answers, release.to_polars()["size"].to_list()
+    quiet = said.names().index("AT_MOST")
+    bound, size = int(said.upper[quiet]), sizes[quiet]
+    listed = f"{bound} of the {size} listed on 1 September 2026 ({at_most(bound, size)})"
+    card = card_of(page, said.targets[quiet])
+    assert f"At most {listed}" in card
+    assert (
+        f"Of the {size} listed on 1 September 2026 at least {at_least_not(bound, size)} are not among those"
+        in card
+    )
+    unclear = said.names().index("UNCLEAR")
+    card, bound, size = card_of(page, said.targets[unclear]), int(said.upper[unclear]), sizes[unclear]
+    limit = size * 5 // 100
+    assert f"it may have been {limit} or fewer. Certain is only: at most {bound} of the {size}" in card
+    assert "At most 5 % unvaccinated pupils" in page.inner_text("#legend")
+    for tenths in (0, 20, 117):
+        page.locator("#slider").fill(str(tenths))
+        expected = sum(
+            Fraction(bound, size) <= Fraction(tenths, 1000)
+            for bound, size in zip(said.upper.tolist(), sizes, strict=True)
+        )
+        assert page.inner_text("#slider-count") == f"{expected} of {NUMBER} schools."
+        assert f"At most {tenths // 10}.{tenths % 10} % unvaccinated pupils" in page.inner_text("#legend")
+        assert f"another share: {tenths // 10}.{tenths % 10} %" in page.inner_text("#slider-label")
+    page.click("#slider-reset")
+    certain = said.names().count("AT_MOST")
+    assert page.inner_text("#slider-count") == f"{certain} of {NUMBER} schools."
+    page.click("#tab-table")
+    page.get_by_role("button", name="Share at most").click()
+    shown = [text.split("\t") for text in page.inner_text("#rows").split("\n") if "%" in text]
+    shares = [Fraction(next(cell for cell in row if cell.endswith(" %"))[:-2]) for row in shown]
+    assert shares == sorted(shares)
+    assert len(shares) > 5
     opened.quiet()

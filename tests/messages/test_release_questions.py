@@ -160,8 +160,8 @@ def test_simulations_that_cannot_be_made(tmp_path: Path) -> None:
     says(caught, "", "")
     for text, what in [
         ("", 'The counts file ".+" has no rows'),
-        ("place,number\na,1\n", "no columns `place` and `count`"),
-        ("place,count\na,1\na,2\n", "line 3"),
+        ("place,number\na,1\n", "has no rows, or no columns `place` and `count` \\(`group` and `count`\\)"),
+        ("place,count\na,1\na,2\n", "is wrong in line 3: each place once, each count a whole number"),
         ("place,count\na,1.5\n", "line 2"),
         ("place,count\na,-1\n", "line 2"),
     ]:

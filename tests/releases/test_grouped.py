@@ -90,7 +90,7 @@ def test_a_release_of_groups_verifies_and_every_bound_is_true(county: County) ->
     }
     assert county.remaining() == Fraction(9, 2)
     table = pl.read_csv(release.directory / "answers.csv")
-    assert table.columns == ["place", "window", "state", "upper_bound", "lower_bound"]
+    assert table.columns == ["group", "as_of", "state", "upper_bound", "lower_bound", "size", "upper_percent"]
 
 
 def _rows() -> list[Person]:

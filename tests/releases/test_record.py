@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import msgspec
 import pytest
-from tests.golden.make import HERE, RELEASES, release
+from tests.golden.make import GROUPS, HERE, RELEASES, grouped, release
 from tests.releases.making import RECEIPT, raw, signed
 
 from safeside import records
@@ -38,10 +38,22 @@ def key(tmp_path: Path) -> PrivateKey:
 
 def test_there_is_a_golden_file_for_each_method() -> None:
     assert set(RELEASES) == set(METHODS)
-    assert {f"release-{name}.json" for name in RELEASES} == {one.name for one in HERE.glob("release-*")}
+    kept = {f"release-{name}.json" for name in (*RELEASES, *GROUPS)}
+    assert kept == {one.name for one in HERE.glob("release-*")}
 
 
-@pytest.mark.parametrize("name", RELEASES)
+@pytest.mark.parametrize("name", GROUPS)
+def test_a_release_of_groups_is_as_its_golden_files_are(name: str) -> None:
+    """Make the golden files anew (tests/golden/README.md) in the commit that changes a format."""
+    for file, data in grouped(name).items():
+        kept = (HERE / file).read_bytes()
+        if file.endswith(".csv"):
+            assert kept == data
+        else:
+            assert list(_fields(json.loads(data))) == list(_fields(json.loads(kept)))
+
+
+@pytest.mark.parametrize("name", [*RELEASES, *GROUPS])
 def test_a_golden_release_reads_and_is_written_as_it_stands(name: str) -> None:
     data = (HERE / f"release-{name}.json").read_bytes()
     assert records.encode(decode(data)) == data

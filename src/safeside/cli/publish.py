@@ -214,14 +214,21 @@ def _as_json(release: Release, left: Budget) -> dict[str, object]:
 
 
 @options_of("question", options.question)
+@options_of("counted", group.conditions)
+@options_of("grouped", group.asked)
 def simulate(
-    counts: Annotated[Path, typer.Argument(metavar="COUNTS.csv", help="Columns place and count.")],
+    counts: Annotated[
+        Path, typer.Argument(metavar="COUNTS.csv", help="Columns place and count, or group and count.")
+    ],
     out_dir: options.Out,
     question: dict[str, Any],
+    counted: dict[str, Any],
+    grouped: dict[str, Any],
     places: Annotated[
         Path | None, typer.Option(help="The list of places, for a map.", rich_help_panel=options.QUESTION)
     ] = None,
     when: Annotated[str, typer.Option(help="What the map says.", rich_help_panel=options.QUESTION)] = WHEN,
+    groups: group.Groups = None,
     timezone: visit.Timezone = None,
     basemap: options.Basemap = None,
     seed: Annotated[int | None, typer.Option(help="Repeat a simulation exactly.")] = None,
@@ -230,6 +237,9 @@ def simulate(
     release = simulate_counts(
         counts,
         **question,
+        **counted,
+        **grouped,
+        groups=groups,
         out=out_dir,
         places=places,
         when=when,

@@ -38,6 +38,10 @@ class Answers:
     upper: NDArray[np.int64]
     lower: NDArray[np.int64]
     bounded: NDArray[np.bool_]
+    grouped: bool = False
+    """Whether the targets are groups of people, and the one window the date they are asked about."""
+    sizes: tuple[int, ...] = ()
+    """How many people are publicly known to be in each group, where the list says so."""
 
     def __len__(self) -> int:
         return int(self.states.size)

@@ -60,6 +60,14 @@ class Grouped(Part, frozen=True, kw_only=True):
             whole |= Policy.not_visited(targets, f"{said} on {self.as_of}")
         return whole
 
+    def require_within(self, counts: Whole) -> None:
+        """Stop where a count is above the public size of its group: that limit is broken."""
+        if self.sizes and (counts.reshape(-1, len(self.sizes)) > np.array(self.sizes)).any():
+            raise LimitBroken(
+                "More people are counted in a group than its listed size.",
+                "Look for rows that are wrong: people of another date, or several ids for one person.",
+            )
+
     def check(self, windows: tuple[str, ...], names: tuple[str, ...], number: int) -> None:
         """Refuse what could not have been asked."""
         self.counted.check()
@@ -111,6 +119,12 @@ def ask_groups(given: Mapping[str, Any], form: VisitFormat, unit: Unit | None) -
     groups = given["groups"]
     listed = read_groups(groups.table.rename({"place": "group"}) if isinstance(groups, Places) else groups)
     at_most, share = _thresholds(listed, given["at_most"])
+    if listed.size is not None and (at_most >= listed.size).all():
+        raise BadQuestion(
+            'No group has more people than the number asked about: "at most" is true of each without any '
+            "data.",
+            "Ask about a smaller number, or about a share (5%).",
+        )
     grouped = Grouped(
         as_of=_date(given["as_of"]),
         counted=measures(
@@ -199,11 +213,7 @@ def count_grouped(
         on_files=on_files,
         progress=progress,
     )
-    if grouped.sizes and (found.values > np.array(grouped.sizes)).any():
-        raise LimitBroken(
-            "More people are counted in a group than its listed size.",
-            "Look for rows that are wrong: people of another date, or several identifiers for one person.",
-        )
+    grouped.require_within(found.values)
     if not allow_nobody and not found.values.any():
         raise LimitBroken(
             "Nobody in this table is counted in any group.",

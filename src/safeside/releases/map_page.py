@@ -22,6 +22,8 @@ _SCRIPT: Final = (
 )
 _SLIDER_LEAST, _SLIDER_MOST = 10, 60
 _NO_BOUND: Final = -1
+_TENTHS: Final = 1_000
+"""What the slider counts shares in: tenths of a per cent."""
 
 
 def render(
@@ -66,7 +68,18 @@ def said(record: ReleaseRecord, answers: Answers) -> dict[str, Any]:
         "slider": record.mechanism.slider,
         "slider_most": _slider_most(question, answers),
         "known_on": record.known_on,
+        **_grouped(question),
     }
+
+
+def _grouped(question: Question) -> dict[str, Any]:
+    """Of groups: the date, their public sizes, and the share that is asked about."""
+    if question.groups is None:
+        return {}
+    sizes, share = question.groups.sizes, question.groups.share
+    # What the slider begins at; the thresholds as they were asked stand in `at_most`.
+    asked = {} if share is None else {"tenths": int(share * _TENTHS), "share": wording.percent(share)}
+    return {"date": wording.date(question), "sizes": list(sizes) or None, **asked}
 
 
 def _data(

@@ -94,6 +94,11 @@ class Question(Record, frozen=True, kw_only=True):
     series: Series | None = None
 
     @property
+    def target(self) -> str:
+        """What a target is called in files."""
+        return "place" if self.groups is None else "group"
+
+    @property
     def each_window(self) -> tuple[Window, ...]:
         """Every window that is asked about, in order."""
         return _parsed(self.windows)

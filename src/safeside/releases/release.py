@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -34,7 +35,7 @@ _FRAME: Final = Markup(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Answer:
-    """What is said of one place in one window.
+    """What is said of one place in one window, or of one group on the date asked about.
 
     Example
         >>> from safeside import State, simulate
@@ -44,13 +45,19 @@ class Answer:
     """
 
     place: str
+    """The place, or the group."""
     window: str
+    """The time, or the date."""
     state: State
     upper_bound: int | None
     """Certain; none where no bound was published."""
     lower_bound: int
     measure: str | None = None
     """What was counted, where a question asks for several things."""
+    size: int | None = None
+    """How many people are publicly known to be in the group."""
+    upper_percent: Decimal | None = None
+    """The share of the size that the bound is, rounded up."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -97,8 +104,7 @@ class Release:
     def answers(self) -> Answers:
         """Every place with its state and bounds."""
         try:
-            question = self.record.question
-            return read_csv(self.file(CSV), question.windows, question.measures)
+            return read_csv(self.file(CSV), self.record.question)
         except OSError:
             raise manifest.bad("answers.csv cannot be read") from None
         except ValueError as error:
@@ -131,7 +137,9 @@ class Release:
 
     def __iter__(self) -> Iterator[Answer]:
         """Every answer, in the order of answers.csv."""
-        rows = self.to_polars().iter_rows(named=True)
+        rows = (
+            self.to_polars().rename({"group": "place", "as_of": "window"}, strict=False).iter_rows(named=True)
+        )
         return (Answer(**{**row, "state": State[row["state"]]}) for row in rows)
 
     def to_polars(self) -> pl.DataFrame:
@@ -180,8 +188,8 @@ class Release:
         """What was said, in a few lines."""
         question = self.record.question
         when = wording.when(question)
-        said = question.words("simulation.summary", when=when)
-        head = said if self.simulated else f"{when[:1].upper()}{when[1:]}."
+        when = f"{when[:1].upper()}{when[1:]}"
+        head = question.words("simulation.summary", when=when) if self.simulated else f"{when}."
         return "\n".join([head, *wording.summary(self.record)])
 
     def charged(self) -> Published:

@@ -10,7 +10,7 @@ import csv
 import io
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,6 +32,9 @@ from safeside.visits import When
 
 WHEN: Final = "2000-01-01T18:00:00+00:00"
 """The moment a simulation is about when none is given."""
+AS_OF: Final = "2000-01-01"
+"""The date that a simulation of groups is about when none is given."""
+_LABELS: Final = (("place", "window"), ("group", "measure"))
 
 
 def simulate(
@@ -40,6 +43,8 @@ def simulate(
     out: str | Path,
     places: Any = None,
     when: When = WHEN,
+    groups: Any = None,
+    as_of: str | date | None = None,
     seed: int | None = None,
     basemap: str | Path | None = None,
     known_on: datetime | None = None,
@@ -48,7 +53,9 @@ def simulate(
     """Answer a question about given counts; `seed` repeats a simulation exactly.
 
     The question is given as for `publish`: `simulate(counts, at_most=2, epsilon=1, out="trial")`. A count has
-    its place as its key, or, where the question has several windows, its place and the window's text.
+    its place as its key, or, where the question has several windows, its place and the window's text. Groups
+    of people are asked about with `groups`; a count has its group as its key, and the measure where there are
+    several.
 
     Example
         >>> from safeside import simulate
@@ -59,10 +66,15 @@ def simulate(
         Cannot say: 1 place.
     """
     given = _labelled(counts) if isinstance(counts, Mapping) else _read(Path(counts))
-    listed = places if places is not None else sorted({label[0] for label in given})
-    inquiry = ask(places=listed, when=when, **asked)
+    if groups is not None:
+        inquiry = ask(groups=groups, as_of=as_of or AS_OF, places=places, **asked)
+    else:
+        listed = places if places is not None else sorted({label[0] for label in given})
+        inquiry = ask(places=listed, when=when, as_of=as_of, **asked)
     values = _aligned(given, inquiry.conditions)
     people_counts(values, inquiry.question.people)
+    if inquiry.question.groups is not None:
+        inquiry.question.groups.require_within(values)
     entropy = None if seed is None else simulated_entropy(seed)
     staging = Staging(out=Path(out), request="simulation")
     staging.require_possible()
@@ -102,35 +114,44 @@ def _labelled(counts: Mapping[Any, int]) -> dict[Label, int]:
 
 
 def _read(path: Path) -> dict[Label, int]:
-    """A CSV file with the columns `place` and `count`, and `window` where there are several."""
+    """A CSV file with the columns `place` and `count`, and `window` where there are several.
+
+    Of groups: `group` and `count`, and `measure` where there are several.
+    """
     try:
         text = untrusted.read(path, untrusted.DATA_BYTES, follow=True).decode("utf-8-sig")
         rows = list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
     except (OSError, UnsafeFile, UnicodeDecodeError, csv.Error):
         raise _refuse(path, "cannot be read") from None
-    if not rows or not {"place", "count"} <= rows[0].keys():
-        raise _refuse(path, "has no rows, or no columns `place` and `count`")
-    names = ("place", "window") if "window" in rows[0] else ("place",)
+    named = next((one for one in _LABELS if rows and {one[0], "count"} <= rows[0].keys()), None)
+    if named is None:
+        raise _refuse(path, "has no rows, or no columns `place` and `count` (`group` and `count`)")
+    names = tuple(name for name in named if name in rows[0])
     given: dict[Label, int] = {}
     for line, row in enumerate(rows, start=2):
         label, count = tuple(row[name] for name in names), row["count"]
         if not all(label) or label in given or count is None or not count.strip().isdecimal():
-            raise _refuse(path, f"is wrong in line {line}: each place once, each count a whole number")
+            raise _refuse(path, f"is wrong in line {line}: each {names[0]} once, each count a whole number")
         given[label] = int(count)
     return given
 
 
 def _aligned(given: Mapping[Label, int], asked: Conditions) -> Whole:
+    said, each = (
+        asked.question.target,
+        "in every window" if asked.question.groups is None else "by every measure",
+    )
     if given.keys() != set(asked.labels):
         raise BadCounts(
-            "The counts are not those of the places: one is missing, or one is not on the list.",
-            "Give a count for every place of the places file (in every window, where there are several), 0 "
-            "where nobody is, and for no other.",
+            f"The counts are not those of the {said}s: one is missing, or one is not on the list.",
+            f"Give a count for every {said} of the {said}s file ({each}, where there are several), 0 where "
+            "nobody is, and for no other.",
         )
     return np.array([given[label] for label in asked.labels], dtype=np.int64)
 
 
 def _refuse(path: Path, why: str) -> BadFile:
     return BadFile(
-        f'The counts file "{path}" {why}.', "Give a CSV file (UTF-8) with the columns `place` and `count`."
+        f'The counts file "{path}" {why}.',
+        "Give a CSV file (UTF-8) with the columns `place` and `count`, or, of groups, `group` and `count`.",
     )

@@ -13,7 +13,6 @@ from safeside.releases.record import ReleaseRecord
 from safeside.visits import Places
 
 _SCRIPT: Final = ("sentences.js", "answers.js", "groups.js")
-_TENTHS: Final = 1_000
 
 
 def fits(record: ReleaseRecord, places: Places) -> bool:
@@ -43,15 +42,9 @@ def render(record: ReleaseRecord, answers: Answers, places: Places) -> bytes:
 
 def _data(record: ReleaseRecord, answers: Answers, places: Places) -> dict[str, Any]:
     question = record.question
-    grouped = question.groups
-    assert grouped is not None, "the page is of groups"
     return {
         **map_page.said(record, answers),
         "words": question.words.table("answer", "script", "groups"),
         "names": map_page.names(places),
         "regions": map_page.regions(places),
-        "sizes": list(grouped.sizes) or None,
-        # What the slider begins at; the thresholds as they were asked stand in `at_most`.
-        "tenths": None if grouped.share is None else int(grouped.share * _TENTHS),
-        "date": wording.date(question),
     }

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from safeside import exact
 from safeside.decisions.states import State
+from safeside.groups import shares
 from safeside.releases import times
 
 if TYPE_CHECKING:
@@ -40,11 +41,21 @@ def answer(question: Question, state: State, threshold: int | None = None) -> st
 def thresholds(question: Question) -> str:
     """The certain answer of this question; without a number where places have thresholds of their own."""
     if question.groups is not None and question.groups.share is not None:
-        share = f"{exact.show(question.groups.share * 100)} %"
-        return question.words("answer.at-most-share", share=share)
+        return question.words("answer.at-most-share", share=percent(question.groups.share))
     if question.at_most_of:
         return question.words("answer.at-most-own")
     return question.words("answer.at-most", n=question.at_most)
+
+
+def at_most_of(question: Question, upper: int, size: int) -> str:
+    """A certain bound as a share of those who are publicly listed."""
+    share = shares.at_most(upper, size)
+    return question.words("answer.at-most-of", n=upper, size=size, date=date(question), share=share)
+
+
+def percent(share: Fraction) -> str:
+    """A share that was asked about: 5 %."""
+    return f"{exact.show(share * 100)} %"
 
 
 def when(question: Question) -> str:
@@ -143,9 +154,20 @@ def _scope(record: ReleaseRecord) -> list[str]:
     """What is counted, and so what the answers are about."""
     question, say = record.question, record.question.words
     so_far = [say("reading.so-far")] if question.so_far else []
-    sized = question.groups is not None and question.groups.sizes
-    sizes = [say("reading.sizes", day=date(question))] if sized else []
-    return [say("reading.scope", known=known_on(record)), *so_far, *record.counted, *sizes]
+    return [say("reading.scope", known=known_on(record)), *so_far, *record.counted, *_sizes(question)]
+
+
+def _sizes(question: Question) -> list[str]:
+    """What the public sizes of groups mean for the answers."""
+    grouped = question.groups
+    if grouped is None or not grouped.sizes:
+        return []
+    said = [question.words("reading.sizes", day=date(question))]
+    if grouped.share is None and min(grouped.sizes) <= max(
+        question.at_most, *question.at_most_of.values(), 0
+    ):
+        said.append(question.words("reading.sizes-alone"))
+    return said
 
 
 def promise(record: ReleaseRecord) -> list[str]:

@@ -20,7 +20,8 @@ function pick(i) {
     const where = [DATA.names && DATA.names[i] ? DATA.ids[i] : "", regionOf(i)].filter(Boolean).join(", ");
     const parts = [element("h3", nameOf(i)), element("p", where, "hint")];
     if (WINDOWS.length > 1) parts.push(element("p", WINDOWS[at].label, "hint when"));
-    card.replaceChildren(...parts, answer, element("p", explain(i), "why"), ...dayOf(i), close);
+    const rest = SIZES && UPPER[i] !== NONE && UPPER[i] < SIZES[i] ? [element("p", restWords(i), "rest")] : [];
+    card.replaceChildren(...parts, answer, ...rest, element("p", explain(i), "why"), ...dayOf(i), close);
     moveCard();
   }
   paint();

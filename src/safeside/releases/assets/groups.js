@@ -1,16 +1,9 @@
 // Groups as a table: what is certain of each at the number or share asked about, or at another one.
-const SIZES = DATA.sizes, BY_SHARE = DATA.tenths !== null;
 const FIRST_ROWS = 300;
 let matched = null, kept = [], sortKey = "name", descending = false, everything = false;
 let level = null; // the reader's number, or share in tenths of a per cent; null reads it as asked
 
 const collator = new Intl.Collator(LANGUAGE, { numeric: true });
-const capped = (i) => (SIZES ? Math.min(UPPER[i], SIZES[i]) : UPPER[i]);
-const tenthsUp = (n, size) => Math.floor((1000 * n + size - 1) / size); // up: a share that is shown is never too small
-const tenths = (n) => `${number(Math.floor(n / 10))}.${n % 10} %`;
-const shareOf = (i) => (UPPER[i] === NONE ? 1000 : tenthsUp(capped(i), SIZES[i]));
-// The least number, or share, at which it is certain.
-const needed = (i) => (UPPER[i] === NONE ? Infinity : BY_SHARE ? tenthsUp(UPPER[i], SIZES[i]) : UPPER[i]);
 const isCertain = (i) => (level === null ? state[i] === AT_MOST : needed(i) <= level);
 const said = (i) => (isCertain(i) ? "yes" : state[i] === NOT_ASKED ? "unasked" : "no");
 
@@ -35,7 +28,7 @@ function element(kind, text = "", name = "") {
 const classOf = (column) => [column.numeric && "number", column.optional && "optional"].filter(Boolean).join(" ");
 
 function boundText(i) {
-  if (UPPER[i] === NONE || (SIZES && UPPER[i] >= SIZES[i])) return say("groups.nothing");
+  if (UPPER[i] === NONE || (SIZES && UPPER[i] >= SIZES[i] && !isCertain(i))) return say("groups.nothing");
   return SIZES ? say("groups.of", { n: UPPER[i], size: SIZES[i], date: DATA.date }) : number(UPPER[i]);
 }
 
@@ -47,7 +40,7 @@ function cell(i, column) {
   else if (column.key === "share") data.textContent = tenths(shareOf(i));
   else if (column.key === "rest") {
     data.textContent = tenths(1000 - shareOf(i));
-    data.title = say("groups.rest_is", { size: SIZES[i], date: DATA.date, share: tenths(1000 - shareOf(i)) });
+    data.title = restWords(i);
   } else if (column.key === "bound") { data.textContent = boundText(i); if (!isCertain(i)) data.className = "soft"; }
   else { data.textContent = say(`groups.${said(i)}`); data.className = `answer ${said(i)}`; }
   return data;

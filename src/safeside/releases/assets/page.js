@@ -34,7 +34,8 @@ function refresh() {
   document.querySelectorAll("[data-threshold]").forEach((node) => { node.textContent = legendWords(AT_MOST); });
   if (DATA.slider) {
     byId("slider-count").textContent = `${say("places", { n: counts[AT_MOST], all: COUNT })}.`;
-    byId("slider-label").textContent = say("read_at", { n: Number(byId("slider").value) });
+    const t = Number(byId("slider").value);
+    byId("slider-label").textContent = BY_SHARE ? say("read_at_share", { share: tenths(t) }) : say("read_at", { n: t });
     byId("slider-reset").hidden = chosen === null;
     drawHistogram();
   }
@@ -47,11 +48,11 @@ function drawHistogram() {
   const canvas = byId("histogram"), scale = window.devicePixelRatio || 1, w = canvas.clientWidth, h = canvas.clientHeight;
   if (!w) return;
   canvas.width = w * scale; canvas.height = h * scale;
-  const brush = canvas.getContext("2d"), most = DATA.slider_most, t = Number(byId("slider").value);
+  const brush = canvas.getContext("2d"), most = Number(byId("slider").max), t = Number(byId("slider").value);
   // Where there are more numbers than room for bars, a bar stands for several.
-  const per = Math.ceil((most + 1) / 300), bars = new Array(Math.ceil((most + 1) / per)).fill(0);
+  const per = Math.ceil((most + 1) / 300), bars = new Array(Math.ceil(most / per) + 1).fill(0);
   brush.scale(scale, scale);
-  for (let i = 0; i < COUNT; i++) if (UPPER[i] !== NONE && UPPER[i] <= most) bars[Math.floor(UPPER[i] / per)]++;
+  for (let i = 0; i < COUNT; i++) if (needed(i) <= most) bars[Math.ceil(needed(i) / per)]++;
   // Bars stand where the slider's thumb stands; heights are linear, and the tallest says how many it is.
   const top = Math.max(...bars, 1), gap = (w - THUMB) / Math.max(1, bars.length - 1), wide = Math.max(2, Math.min(16, gap - 2));
   const head = 16, foot = 14, tall = h - head - foot;
@@ -67,26 +68,26 @@ function drawHistogram() {
   brush.fillStyle = ink.soft;
   const best = bars.indexOf(top), x = THUMB / 2 + best * gap;
   brush.textAlign = x < 40 ? "left" : "center"; brush.fillText(number(top), x < 40 ? 0 : x, head - 4);
-  const every = Math.max(1, Math.ceil((most / Math.max(1, w - THUMB)) * 34));
-  const step = [1, 2, 5, 10, 20, 50, 100].find((one) => one >= every) || every;
+  const every = Math.max(1, Math.ceil((most / Math.max(1, w - THUMB)) * (BY_SHARE ? 60 : 34)));
+  const step = [1, 2, 5, 10, 20, 50, 100, 200, 500].find((one) => one >= every) || every, told = BY_SHARE ? tenths : (bound) => bound;
   brush.textAlign = "center";
-  for (let bound = 0; bound <= most; bound += step) brush.fillText(`≤${bound}`, Math.max(8, Math.min(w - 10, THUMB / 2 + (bound / per) * gap)), h - 2);
+  for (let bound = 0; bound <= most; bound += step) brush.fillText(`≤${told(bound)}`, Math.max(8, Math.min(w - 10, THUMB / 2 + (bound / per) * gap)), h - 2);
 }
 
 function buildSlider() {
   byId("slider-box").hidden = !DATA.slider;
   byId("slider-absent").hidden = DATA.slider;
   if (!DATA.slider) return;
-  const slider = byId("slider"), published = THRESHOLDS ? THRESHOLDS.reduce((a, b) => Math.max(a, b)) : DATA.at_most;
-  slider.max = DATA.slider_most;
+  const slider = byId("slider"), published = BY_SHARE ? DATA.tenths : THRESHOLDS ? THRESHOLDS.reduce((a, b) => Math.max(a, b)) : DATA.at_most;
+  slider.max = BY_SHARE ? Math.min(1000, Math.max(200, 4 * published)) : DATA.slider_most;
   slider.value = published;
   slider.setAttribute("aria-describedby", "slider-count");
   slider.addEventListener("input", () => {
     const t = Number(slider.value);
-    look(at, !THRESHOLDS && t === DATA.at_most ? null : t);
+    look(at, !BY_SHARE && !THRESHOLDS && t === DATA.at_most ? null : t);
     refresh();
   });
-  byId("slider-reset").textContent = THRESHOLDS ? say("reset_own") : say("reset", { n: published });
+  byId("slider-reset").textContent = THRESHOLDS || BY_SHARE ? say("reset_own") : say("reset", { n: published });
   byId("slider-reset").onclick = () => { slider.value = published; look(at, null); refresh(); slider.focus(); };
 }
 

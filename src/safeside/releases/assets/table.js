@@ -8,6 +8,10 @@ const columns = [
 ];
 const collator = new Intl.Collator(LANGUAGE, { numeric: true });
 if (LOWER) columns.push({ key: "lower", title: say("lower"), number: true, optional: true, less: (a, b) => LOWER[a] - LOWER[b] });
+if (SIZES) columns.push(
+  { key: "share", title: say("share"), number: true, less: (a, b) => shareOf(a) - shareOf(b) },
+  { key: "size", title: say("size"), number: true, optional: true, less: (a, b) => SIZES[a] - SIZES[b] },
+);
 if (DATA.regions) columns.splice(1, 0, { key: "region", title: say("district"), optional: true, less: (a, b) => collator.compare(regionOf(a), regionOf(b)) });
 let listed = Int32Array.from({ length: COUNT }, (_, i) => i);
 let sortKey = "name", descending = false, first = -1;
@@ -103,6 +107,8 @@ function cellsOf(i) {
       cell.append(mark, whole.slice(0, cut), element("span", whole.slice(cut), "column-optional")); cell.title = explain(i);
     } else if (column.key === "region") cell.textContent = regionOf(i);
     else if (column.key === "upper") cell.textContent = UPPER[i] === NONE ? say("no_bound") : number(UPPER[i]);
+    else if (column.key === "share") { cell.textContent = tenths(shareOf(i)); cell.title = restWords(i); }
+    else if (column.key === "size") cell.textContent = number(SIZES[i]);
     else cell.textContent = number(LOWER[i]);
     return cell;
   });

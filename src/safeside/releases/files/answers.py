@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from decimal import Decimal
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from safeside.decisions.states import State
+from safeside.groups.shares import tenths_at_most
 from safeside.releases import wording
 from safeside.releases.answers import CODE_OF_NAME, STATES, Answers
 from safeside.visits import Places
@@ -26,23 +28,52 @@ GEOJSON: Final = "answers.geojson"
 _LAST: Final = b"\n]}\n"
 """What follows the features."""
 _NAMES: Final = [state.name for state in STATES]
+MEASURE: Final = "measure"
+SIZE: Final = "size"
+PERCENT: Final = "upper_percent"
+_DATE: Final = len("2026-09-01")
 
 
 def frame(answers: Answers) -> pl.DataFrame:
     """The answers as a table; no upper bound where none was published."""
     window, measure, target = np.indices(answers.shape).reshape(len(answers.shape), -1)
-    several = {"measure": pl.Series(answers.measures).gather(measure)} if len(answers.measures) > 1 else {}
+    several = {MEASURE: pl.Series(answers.measures).gather(measure)} if len(answers.measures) > 1 else {}
     upper, bounded = pl.Series(answers.upper), pl.Series(answers.bounded)
+    windows = [one[:_DATE] if answers.grouped else one for one in answers.windows]
+    called, time = _labels(answers.grouped, 1)
     return pl.DataFrame(
         {
-            "place": pl.Series(answers.targets, dtype=pl.String).gather(target),
-            "window": pl.Series(answers.windows, dtype=pl.String).gather(window),
+            called: pl.Series(answers.targets, dtype=pl.String).gather(target),
+            time: pl.Series(windows, dtype=pl.String).gather(window),
             **several,
             "state": pl.Series(_NAMES).gather(answers.states),
             "upper_bound": upper.set(~bounded, None),
             "lower_bound": pl.Series(answers.lower),
+            **_shares(answers),
         }
     )
+
+
+def _labels(grouped: bool, measures: int) -> list[str]:
+    """The columns that tell one answer from another."""
+    return [*(("group", "as_of") if grouped else ("place", "window")), *([MEASURE] if measures > 1 else [])]
+
+
+def _shares(answers: Answers) -> dict[str, pl.Series]:
+    """The public size of each group, and the share of it that the bound is: rounded up, the safe side."""
+    if not answers.sizes:
+        return {}
+    sizes = answers.sizes * len(answers.measures)
+    shares = [
+        tenths_at_most(upper, size) if bounded else None
+        for upper, size, bounded in zip(answers.upper.tolist(), sizes, answers.bounded.tolist(), strict=True)
+    ]
+    # In tenths, exactly: no binary fraction is 3.9.
+    percent = [None if one is None else Decimal(one).scaleb(-1) for one in shares]
+    return {
+        SIZE: pl.Series(sizes, dtype=pl.Int64),
+        PERCENT: pl.Series(percent, dtype=pl.Decimal(4, 1)),
+    }
 
 
 def as_csv(answers: Answers) -> bytes:
@@ -98,19 +129,22 @@ def features(file: bytes) -> Iterator[dict[str, Any]]:
 def said(question: Question, answers: Answers) -> Iterator[dict[str, Any]]:
     """What the public map says of each place, from what is published alone."""
     published, says = question.publish_at_least, cache(partial(wording.answer, question))
-    named = frame(answers).drop("state", "upper_bound", "lower_bound").to_dicts()
+    table = frame(answers).drop("state", "upper_bound", "lower_bound")
+    named = table.cast({PERCENT: pl.Float64}).to_dicts() if answers.sizes else table.to_dicts()
     shown, bounded = answers.on_public_maps(published).tolist(), answers.bounded.tolist()
     bounds = zip(bounded, answers.upper.tolist(), answers.lower.tolist(), strict=True)
     for label, condition, code, (known, upper, lower) in zip(
         answers.labels, named, shown, bounds, strict=True
     ):
-        state, threshold = STATES[code], question.at_most_of.get(condition["place"], question.at_most)
+        state, threshold = STATES[code], question.at_most_of.get(label[0], question.at_most)
         properties = {
             # One text for each condition: its place, and whatever tells it from others of that place.
             "id": " ".join(label),
             **condition,
             "state": _NAMES[code],
-            "says": says(state, threshold if state is State.AT_MOST else None),
+            "says": says(state, threshold if state is State.AT_MOST else None)
+            if state is not State.AT_MOST or not answers.sizes
+            else wording.at_most_of(question, upper, condition[SIZE]),
             "at_most": threshold,
             "upper_bound": upper if known else None,
         }
@@ -128,28 +162,39 @@ def _described(places: Places, at: int) -> tuple[dict[str, Any] | None, dict[str
     return {"type": "Point", "coordinates": [float(places.longitude[at]), float(places.latitude[at])]}, words
 
 
-def read_csv(data: bytes, windows: tuple[str, ...], measures: tuple[str, ...]) -> Answers:
-    """The answers that answers.csv holds for these windows and measures; ValueError where it holds none."""
-    names = ("place", "window", *(["measure"] if len(measures) > 1 else []), "state")
-    schema = {**dict.fromkeys(names, pl.String), "upper_bound": pl.Int64, "lower_bound": pl.Int64}
+def read_csv(data: bytes, question: Question) -> Answers:
+    """The answers that answers.csv holds for this question; ValueError where it holds none."""
+    windows, measures, groups = question.windows, question.measures, question.groups
+    names = [*_labels(groups is not None, len(measures)), "state"]
+    schema: dict[Any, Any] = {
+        **dict.fromkeys(names, pl.String),
+        "upper_bound": pl.Int64,
+        "lower_bound": pl.Int64,
+    }
+    sizes = () if groups is None else groups.sizes
+    if sizes:
+        schema |= {SIZE: pl.Int64, PERCENT: pl.String}
     try:
         table = pl.read_csv(io.BytesIO(data), schema=schema)
     except pl.exceptions.PolarsError as error:
         raise ValueError("cannot be read") from error
     if not table.height or not table["state"].is_in(_NAMES).all():
         raise ValueError("cannot be read")
-    if table["state"].null_count() or table["lower_bound"].null_count() or table["place"].null_count():
+    if table["state"].null_count() or table["lower_bound"].null_count() or table[names[0]].null_count():
         raise ValueError("cannot be read")
     number = table.height // (len(windows) * len(measures))
     answers = Answers(
-        targets=tuple(table["place"].head(number)),
+        targets=tuple(table[names[0]].head(number)),
         windows=windows,
         measures=measures,
         states=table["state"].replace_strict(CODE_OF_NAME, return_dtype=pl.UInt8).to_numpy(),
         upper=table["upper_bound"].fill_null(0).to_numpy().astype(np.int64),
         lower=table["lower_bound"].to_numpy().astype(np.int64),
         bounded=table["upper_bound"].is_not_null().to_numpy().astype(np.bool_),
+        grouped=groups is not None,
+        sizes=sizes,
     )
-    if len(answers.places) != table.height or not frame(answers).equals(table):
+    whole = len(answers.places) == table.height and len(sizes) in (0, number)
+    if not whole or not frame(answers).cast(schema).equals(table):
         raise ValueError("does not list every place once in each window, in order")
     return answers

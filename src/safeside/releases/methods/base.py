@@ -23,7 +23,7 @@ from safeside.privacy.account import Cost, Kind
 from safeside.privacy.guarantee import Guarantee
 from safeside.privacy.policy import Policy
 from safeside.records import Part, PlainText
-from safeside.releases.answers import Answers, Label, labels
+from safeside.releases.answers import CODE, Answers, Label, labels
 from safeside.visits import Places
 
 if TYPE_CHECKING:
@@ -69,7 +69,14 @@ class Conditions:
         return labels(self.targets, self.question.windows, self.question.measures)
 
     def answered(self, *, states: States, upper: Whole, lower: Whole, bounded: Mask) -> Answers:
-        """Answers to these conditions."""
+        """Answers to these conditions, and what their public sizes say: no bound is above one."""
+        groups, most = self.question.groups, self.most
+        if most is not None:
+            upper = np.where(bounded, np.minimum(upper, most), np.where(self.certain, most, upper))
+            lower, bounded = np.minimum(lower, most), bounded | self.certain
+            too_many = (states == CODE[State.AT_LEAST]) & (most < (self.question.at_least or 0))
+            states = np.where(too_many, CODE[State.UNCLEAR], states)
+            states = np.where(self.certain, CODE[State.AT_MOST], states).astype(np.uint8)
         return Answers(
             targets=self.targets,
             windows=self.question.windows,
@@ -78,7 +85,22 @@ class Conditions:
             upper=upper,
             lower=lower,
             bounded=bounded,
+            grouped=groups is not None,
+            sizes=() if groups is None else groups.sizes,
         )
+
+    @cached_property
+    def most(self) -> Whole | None:
+        """The public size that no count of a condition exceeds (a release stops where one does)."""
+        groups = self.question.groups
+        if groups is None or not groups.sizes:
+            return None
+        return np.tile(np.array(groups.sizes, dtype=np.int64), len(self.question.measures))
+
+    @cached_property
+    def certain(self) -> Mask:
+        """Where "at most" is true whatever the data are: no more people are in the group than asked about."""
+        return np.zeros(len(self), dtype=np.bool_) if self.most is None else self.most <= self.at_most
 
     @cached_property
     def policy(self) -> Policy:
@@ -249,4 +271,5 @@ class Method(Part, frozen=True, kw_only=True, tag_field="name"):
     def _quiet(self, asked: Conditions) -> NDArray[np.float64]:
         """The chance of "at most" for each condition, were it true of nobody."""
         limits, back = np.unique(asked.at_most, return_inverse=True)
-        return np.array([self.chances(asked, int(t), [0])[0] for t in limits])[back]
+        chances = np.array([self.chances(asked, int(t), [0])[0] for t in limits])[back]
+        return np.where(asked.certain, 1.0, chances)

@@ -87,13 +87,17 @@ class NoisyCounts(Method, frozen=True, kw_only=True, tag="counts"):
 
     def values_behind(self, asked: Conditions, answers: Answers) -> tuple[Whole, ...]:
         question, used = asked.question, self.mechanism(asked)
-        if question.people is None:
+        if question.people is None and asked.most is None:
             return (answers.upper,)
-        # A bound that stops at the number of people stands for every value from there on. The lower bound of
-        # limited noise still follows the value, and "at least" may be reached beyond the number.
-        stops = answers.upper == question.people
+        # A bound that stops at the number of people, or at the size of a group, stands for every value from
+        # there on. The lower bound still follows the value, and "at least" may be reached beyond the number.
+        stops = answers.upper == (-1 if asked.most is None else asked.most)
+        if question.people is not None:
+            stops |= answers.upper == question.people
         further = [answers.lower + used.law.most] if used.law.most is not None else []
         margin = self.stated(asked).margin
+        if margin is not None:
+            further.append(answers.lower + (margin - 1))
         if question.at_least is not None and margin is not None:
             further.append(np.full_like(answers.upper, question.at_least - 1 + margin))
         return (

@@ -28,7 +28,6 @@ from safeside.visits import Places
 PASSED: Final = "passed"
 COMPONENT: Final = "component"
 LEVEL: Final = "level"
-_PLACE: Final = "place"
 
 
 class SelectedConditions(Method, frozen=True, kw_only=True, tag="selection"):
@@ -99,7 +98,7 @@ class SelectedConditions(Method, frozen=True, kw_only=True, tag="selection"):
         """Passed blocks are certified whole; a ladder was drawn if all passed, and says one thing."""
         selection = self.mechanism(asked)
         blocks, order = selection.plan.blocks, selection.plan.order
-        bounds = np.where(answers.bounded, answers.upper, NO_BOUND)[order]
+        bounds = _claimed(asked, answers)[order]
         limits, passed = asked.at_most[order], outcome.get(PASSED, -1)
         if not 0 <= passed <= len(blocks):
             return "it does not say how many blocks passed"
@@ -117,7 +116,10 @@ class SelectedConditions(Method, frozen=True, kw_only=True, tag="selection"):
             if (ladder.components[component].exponents(kept.size)[kept] == 0).any():
                 return "its claim holds what its component leaves out"
             expected[tested:] = ladder.bounds(kept, limits[tested:], level)
-        if (expected < NO_BOUND).any() or not np.array_equal(bounds, expected):
+        values = np.empty_like(expected)
+        values[order] = expected
+        shown = _claimed(asked, self.states(asked, Drawn(values=values)))[order]
+        if (expected < NO_BOUND).any() or not np.array_equal(bounds, shown):
             return "its bounds are not those of the tests and the level it names"
         return None
 
@@ -132,20 +134,31 @@ class SelectedConditions(Method, frozen=True, kw_only=True, tag="selection"):
         """forecast.csv: the public score of each condition, a row a place and a column a window."""
         assert asked.known is not None
         columns = asked.known.reshape(-1, len(asked.targets))
-        table = {_PLACE: list(asked.targets), **dict(zip(_headings(asked), columns, strict=True))}
+        table = {
+            asked.question.target: list(asked.targets),
+            **dict(zip(_headings(asked), columns, strict=True)),
+        }
         return pl.DataFrame(table).write_csv().encode()
 
     def read_known(self, asked: Conditions, data: bytes) -> Whole:
-        names = [_PLACE, *_headings(asked)]
-        schema = {name: pl.String if name == _PLACE else pl.Int64 for name in names}
+        target = asked.question.target
+        schema = {target: pl.String, **dict.fromkeys(_headings(asked), pl.Int64)}
         try:
             table = pl.read_csv(io.BytesIO(data), schema=schema)
         except pl.exceptions.PolarsError:
             raise ValueError("forecast.csv cannot be read") from None
-        scores = table.drop(_PLACE)
-        if tuple(table[_PLACE]) != asked.targets or any(column.null_count() for column in scores):
+        scores = table.drop(target)
+        if tuple(table[target]) != asked.targets or any(column.null_count() for column in scores):
             raise ValueError("forecast.csv does not list every place once, in order")
         return np.ascontiguousarray(scores.to_numpy().T).ravel().astype(np.int64)
+
+
+def _claimed(asked: Conditions, answers: Answers) -> Whole:
+    """The bounds of the claim as the answers show them; a group's size alone is none of them."""
+    claimed = answers.bounded
+    if asked.most is not None:
+        claimed = claimed & ~(asked.certain & (answers.upper == asked.most))
+    return np.where(claimed, answers.upper, NO_BOUND)
 
 
 def _headings(asked: Conditions) -> list[str]:

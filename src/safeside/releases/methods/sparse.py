@@ -22,7 +22,6 @@ from safeside.releases.methods.base import Conditions, Drawn, Mechanism, Method,
 from safeside.releases.methods.order import Order, by_chance, digest_of, read_order
 from safeside.visits import Places
 
-_COLUMNS = ("place", "window")
 _NOT_ASKED = -1
 """Among the values: this place was not reached. Any other is a bound."""
 
@@ -70,9 +69,10 @@ class SparseCounts(Method, frozen=True, kw_only=True, tag="sparse"):
     def draw(self, asked: Conditions, counts: Whole, entropy: Entropy | None = None) -> Drawn:
         order = asked.known
         assert order is not None, "the order is fixed before anything is drawn"
+        order = order[~asked.certain[order]]  # what is true without any data is not asked
         sparse = self.mechanism(asked).release(counts[order], asked.at_most[order], entropy=entropy)
         bounds = np.where(sparse.values == NO_VALUE, asked.at_most[order], sparse.values)
-        values = np.empty_like(bounds)
+        values = asked.at_most.copy()
         values[order] = np.where(sparse.answers == Answer.NOT_ASKED, _NOT_ASKED, bounds)
         return Drawn(values=values, simulated=sparse.simulated, alarms=sparse.alarms)
 
@@ -99,7 +99,7 @@ class SparseCounts(Method, frozen=True, kw_only=True, tag="sparse"):
         assert order is not None
         if self.order.sha256 is not None and digest_of(asked.labels, order) != self.order.sha256:
             return "the order in which places were asked is not the one in the question"
-        states = answers.states[order]
+        states = answers.states[order[~asked.certain[order]]]
         reached = states != CODE[State.NOT_ASKED]
         number, alarms = int(reached.sum()), int((states == CODE[State.UNCLEAR]).sum())
         stopped = number < states.size
@@ -111,7 +111,8 @@ class SparseCounts(Method, frozen=True, kw_only=True, tag="sparse"):
 
     def expected(self, asked: Conditions) -> float:
         nobody = np.zeros(asked.at_most.size, dtype=np.int64)
-        reached = self.mechanism(asked).reached(nobody, asked.at_most)
+        reached, open_ = np.ones(asked.at_most.size), ~asked.certain
+        reached[open_] = self.mechanism(asked).reached(nobody[open_], asked.at_most[open_])
         return float((reached * self._quiet(asked)).mean())
 
     def write_known(self, asked: Conditions) -> bytes:
@@ -119,7 +120,7 @@ class SparseCounts(Method, frozen=True, kw_only=True, tag="sparse"):
         assert asked.known is not None
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(_COLUMNS[: len(asked.labels[0])])
+        writer.writerow(_heading(asked))
         writer.writerows(map(asked.labels.__getitem__, asked.known.tolist()))
         return text.getvalue().encode()
 
@@ -129,8 +130,11 @@ class SparseCounts(Method, frozen=True, kw_only=True, tag="sparse"):
         except (UnicodeDecodeError, csv.Error):
             raise ValueError("order.csv cannot be read") from None
         number = {label: at for at, label in enumerate(asked.labels)}
-        head = list(_COLUMNS[: len(asked.labels[0])])
         order = np.array([number.get(tuple(row), _NOT_ASKED) for row in rows[1:]], dtype=np.int64)
-        if rows[:1] != [head] or not np.array_equal(np.sort(order), np.arange(len(number))):
+        if rows[:1] != [_heading(asked)] or not np.array_equal(np.sort(order), np.arange(len(number))):
             raise ValueError("order.csv does not list every place once")
         return order
+
+
+def _heading(asked: Conditions) -> list[str]:
+    return [asked.question.target, "window"][: len(asked.labels[0])]
