@@ -195,8 +195,7 @@ class Chain:
             with self.store.peek() as rows:
                 state, self._stored = self._state, events.NOTHING
                 state.source = rows
-                for row in rows.events(state.head.number + 1):
-                    state.read(*row)
+                state.read_all(rows.events(state.head.number + 1))
             self._stored = state.head
             self._compare()
         except SafesideError:
@@ -261,8 +260,8 @@ class Chain:
         state = self._state
         state.source = rows
         head, identity = there.head, there.identity
-        for row in rows.events(state.head.number + 1) if there.last > state.head.number else []:
-            state.read(*row)
+        if there.last > state.head.number:
+            state.read_all(rows.events(state.head.number + 1))
         if head != state.head:
             raise tampered(min(head.number, state.head.number) + 1, "the ledger ends elsewhere")
         if (state.ledger_id, state.key) != (identity.ledger_id, events.digest(identity.fingerprint_key)):

@@ -15,7 +15,7 @@ the same digest.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import msgspec
@@ -32,9 +32,12 @@ EVERY = 500
 EMPTY: Final = ""
 """The root of a map that holds nothing."""
 _MOST: Final = 16
+_DEEPEST: Final = 64
+"""So many digits a path has."""
 
 Entries = dict[str, Any]
-Fetch = Callable[[str], str | None]
+Fetch = Callable[[Iterable[str]], dict[str, str]]
+"""Nodes by their names, as far as they are there."""
 
 
 class Broken(Exception):
@@ -51,7 +54,7 @@ class Node(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Index:
     """What changed since the root was computed, on top of the tree that the root names."""
 
-    def __init__(self, root: str = EMPTY, fetch: Fetch = lambda _: None) -> None:
+    def __init__(self, root: str = EMPTY, fetch: Fetch = lambda _: {}) -> None:
         self.root = root
         self.fetch = fetch
         self.nodes: dict[str, str] = {}
@@ -84,6 +87,22 @@ class Index:
             name = node.children.get(digit, EMPTY)
         raise Broken
 
+    def prefetch(self, keys: Iterable[str]) -> None:
+        """Read the nodes on the way to these keys, a level at once. What is wrong is found when used."""
+        level = {records.digest(key.encode()): self.root for key in keys}
+        for depth in range(_DEEPEST):
+            missing = {name for name in level.values() if name not in self.nodes} - {EMPTY}
+            if missing:
+                self._keep(self.fetch(missing))
+            nodes = {path: self._node(name) for path, name in level.items() if name in self.nodes}
+            level = {
+                path: node.children[path[depth]]
+                for path, node in nodes.items()
+                if node.children is not None and path[depth] in node.children
+            }
+            if not level:
+                return
+
     def set(self, key: str, value: Any) -> None:
         """Add an entry, or replace its value."""
         self._changed[key] = value
@@ -91,6 +110,7 @@ class Index:
     def settle(self) -> str:
         """Bring the tree up to date; the digest of its root."""
         if self._changed:
+            self.prefetch(self._changed)
             items = [(records.digest(key.encode()), key, value) for key, value in self._changed.items()]
             self.root = self._with(self.root, 0, items)
             self._changed, self._found = {}, {}
@@ -131,14 +151,16 @@ class Index:
         known = self._decoded.get(name)
         if known is not None:
             return known
-        body = self.nodes.get(name)
-        if body is None:
-            body = self.fetch(name)
-            if body is None or records.digest(body.encode()) != name:
-                raise Broken
-            self.nodes[name] = body
-        known = self._decoded[name] = msgspec.json.decode(body.encode(), type=Node)
+        if name not in self.nodes:
+            self._keep(self.fetch([name]))
+        if name not in self.nodes:
+            raise Broken
+        known = self._decoded[name] = msgspec.json.decode(self.nodes[name].encode(), type=Node)
         return known
+
+    def _keep(self, found: dict[str, str]) -> None:
+        """Those that are what their names say."""
+        self.nodes |= {name: body for name, body in found.items() if records.digest(body.encode()) == name}
 
 
 class Snapshot(Record, frozen=True, kw_only=True):
@@ -178,4 +200,4 @@ def load(state: Account, data: bytes) -> None:
     state.ledger_id, state.key = kept.ledger, kept.key
     state.datasets, state.tallies, state.stopped = kept.datasets, kept.tallies, kept.stopped
     state.groups = {name: group for group in kept.groups for name in group.members}
-    state.index = Index(kept.index, state.node)
+    state.index = Index(kept.index, state.nodes)

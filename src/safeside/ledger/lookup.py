@@ -7,7 +7,7 @@ altered, or a question can only be answered by the whole list, `complete` folds 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from fractions import Fraction
@@ -32,8 +32,8 @@ class Source(Protocol):
     def events(self, first: int, last: int = ..., /) -> list[Row]:
         """Rows of events, in order."""
 
-    def node(self, name: str) -> str | None:
-        """A node of the index."""
+    def nodes(self, names: Iterable[str], /) -> dict[str, str]:
+        """Nodes of the index by their names, as far as they are there."""
 
 
 class Entry(Part, frozen=True, kw_only=True):
@@ -82,6 +82,8 @@ class Account:
     """Reservations in memory; all of them where the account began at the beginning."""
     changed: set[str] = field(default_factory=set)
     """Those of them that the index does not hold as they are now."""
+    asking: dict[str, list[str]] = field(default_factory=dict)
+    """Requests by what they ask, those that the index does not hold."""
     paid: dict[str, str] = field(default_factory=dict)
     """Under which request id the charge of an event stands, by its digest. This and what follows is complete
     only where the account began at the beginning."""
@@ -126,9 +128,9 @@ class Account:
         assert self.source is not None
         return self.source
 
-    def node(self, name: str) -> str | None:
-        """A node of the index, from the transaction that is open now."""
-        return self._source().node(name)
+    def nodes(self, names: Iterable[str]) -> dict[str, str]:
+        """Nodes of the index, from the transaction that is open now."""
+        return self._source().nodes(names)
 
     def lookup(self, kind: str, name: str) -> Any:
         """What the index holds under a name; None where it is certain that it holds nothing."""
@@ -148,8 +150,17 @@ class Account:
                 self.cached[request] = self._load(request, records.convert(Entry, entry))
         return self.cached.get(request)
 
+    def asked(self, same: str) -> list[str]:
+        """The requests that asked this of the same time, oldest first."""
+        known = self.lookup("asks", same) or []
+        return [*known, *(one for one in self.asking.get(same, ()) if one not in known)]
+
     def settle(self) -> None:
         """Bring the index up to date."""
+        self.index.prefetch(f"asks {same}" for same in self.asking)
+        for same in self.asking:
+            self.index.set(f"asks {same}", self.asked(same))
+        self.asking.clear()
         for request in self.changed:
             self.index.set(f"request {request}", records.to_json(entry_of(self.cached[request])))
         self.changed.clear()

@@ -34,6 +34,8 @@ _FIRST: Final = 16
 _LARGEST: Final = 1 << 60
 _PAUSE: Final = 0.0002
 _LONGEST_PAUSE: Final = 0.1
+_PART: Final = 20
+"""Who waits looks again after such a part of the time that one takes: many who look often take that time."""
 _NEAR: Final = 4
 """Who has no more than so many before it prepares."""
 _SET_LOCK: Final[int | None] = getattr(fcntl, "F_OFD_SETLK", None)
@@ -108,8 +110,7 @@ def _take_number(handle: int) -> int:
 def _wait_to_be_next(handle: int, number: int, until: float, prepare: Callable[[], None]) -> None:
     """Until nobody holds a byte before ours; shared, so that those who wait do not stop each other.
 
-    By how fast others were served it is guessed when to look again: many who look often would take the time
-    of those who work.
+    By how fast others were served it is guessed when to look again.
     """
     began, first, prepared = time.monotonic(), _number(handle, _SERVED), False
     while not _locked(handle, fcntl.F_RDLCK, _FIRST, number):
@@ -121,15 +122,17 @@ def _wait_to_be_next(handle: int, number: int, until: float, prepare: Callable[[
             prepare()
             continue
         each = (now - began) / max(1, served - first)
-        time.sleep(min(_LONGEST_PAUSE, max(_PAUSE, (number - served - 2) * each / 2)))
+        time.sleep(min(_LONGEST_PAUSE, max(_PAUSE, 2 * each / _PART, (number - served - 2) * each / 2)))
 
 
 def _wait_to_be_served(handle: int, number: int, until: float) -> None:
     """Until whoever was served before has gone; then somebody else is next."""
+    began = time.monotonic()
     while not _locked(handle, fcntl.F_WRLCK, _SERVED, 1):
-        if time.monotonic() > until:
+        now = time.monotonic()
+        if now > until:
             raise Late
-        time.sleep(_PAUSE)
+        time.sleep(min(_LONGEST_PAUSE, max(_PAUSE, (now - began) / _PART)))
     os.pwrite(handle, _NUMBER.pack(number), _SERVED)
     _locked(handle, fcntl.F_UNLCK, _FIRST, number + 1)
 

@@ -137,7 +137,7 @@ class Reader:
         same = same_question(events.shorten(question)[0])
         with self._state() as (state, _):
             members = state.group(dataset).members
-            requests = [] if same is None else state.lookup("asks", same) or []
+            requests = [] if same is None else state.asked(same)
             known = [one for request in requests if (one := state.reservation(request)) is not None]
         found = [one for one in known if one.dataset in members and one.stage is not Stage.WITHDRAWN]
         return max(found, key=lambda one: (one.stage is Stage.COMMITTED, one.number), default=None)

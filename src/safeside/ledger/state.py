@@ -7,6 +7,8 @@ new event is allowed (`rules`) are those by which an old one is believed.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
@@ -57,9 +59,22 @@ class State(Account):
         state.digests[number] = digest
         return state
 
-    def read(self, number: int, digest: str, body: str) -> Event:
+    def read_all(self, rows: Sequence[Row]) -> None:
+        """Fold rows. What they look up in the index is fetched in few steps, not one by one."""
+        parsed = {}
+        if self.base.number and len(rows) > 1:
+            for _, _, body in rows:
+                # What cannot be read is found in its turn.
+                with suppress(ValueError, SafesideError):
+                    parsed[body] = events.parse(body)
+            paid = [one.action for one in parsed.values() if isinstance(one.action, events.Reserved)]
+            self.index.prefetch(f"request {one.request}" for one in paid)
+        for row in rows:
+            self.read(*row, parsed.get(row[2]))
+
+    def read(self, number: int, digest: str, body: str, parsed: Event | None = None) -> Event:
         """Fold one stored row; LedgerTampered names the first event that cannot be true."""
-        event = self._follows(number, digest, body)
+        event = self._follows(number, digest, body, parsed)
         try:
             self.apply(event)
         except MadeByNewer:
@@ -76,7 +91,7 @@ class State(Account):
             self.kept = event.head
         return event
 
-    def _follows(self, number: int, digest: str, body: str) -> Event:
+    def _follows(self, number: int, digest: str, body: str, parsed: Event | None) -> Event:
         """The event of a row, if it is the next one."""
         expected = self.head.number + 1
         if number != expected:
@@ -84,7 +99,7 @@ class State(Account):
         if events.digest(body) != digest:
             raise tampered(number, "it is not what was written")
         try:
-            event = events.parse(body)
+            event = parsed or events.parse(body)
         except ValueError:
             raise tampered(number, "it cannot be read") from None
         if event.previous != self.head.digest or event.number != number:
@@ -210,8 +225,7 @@ class State(Account):
             tally.add(after)
             same = same_question(after.question)
             if same is not None:
-                asked = self.lookup("asks", same) or []
-                self.index.set(f"asks {same}", [*asked, request] if request not in asked else asked)
+                self.asking.setdefault(same, []).append(request)
         else:
             tally.change(before, after)
         if after.manifest is not None and (before is None or before.manifest is None):

@@ -10,11 +10,11 @@ from __future__ import annotations
 import itertools
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from safeside.errors import LedgerDamaged, LedgerMissing, SafesideError, StoreUnavailable
 from safeside.ledger.checkpoint import Index
@@ -65,6 +65,7 @@ _MANY: Final = 200
 """How many rows one statement adds or deletes at most."""
 
 Row = tuple[int, str, str]
+Item = TypeVar("Item")
 Execute = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
 
 
@@ -118,6 +119,13 @@ def _bytes(text: Any) -> bytes:
         return bytes.fromhex(text)
     except (ValueError, TypeError):
         raise Unreadable from None
+
+
+def _batches(items: Iterable[Item]) -> Iterator[list[Item]]:
+    """As many at once as one statement takes."""
+    every = list(items)
+    for at in range(0, len(every), _MANY):
+        yield every[at : at + _MANY]
 
 
 class Rows:
@@ -178,10 +186,14 @@ class Rows:
         found = self._execute("SELECT body FROM safeside_snapshots WHERE number = ?", (number,))
         return str(found[0][0]) if found else ""
 
-    def node(self, name: str) -> str | None:
-        """A node of the index, as it stands in the table."""
-        found = self._execute("SELECT body FROM safeside_nodes WHERE name = ?", (name,))
-        return str(found[0][0]) if found else None
+    def nodes(self, names: Iterable[str]) -> dict[str, str]:
+        """Nodes of the index by their names, as they stand in the table, as far as they are there."""
+        found: dict[str, str] = {}
+        for some in _batches(names):
+            marks = ", ".join("?" * len(some))
+            query = f"SELECT name, body FROM safeside_nodes WHERE name IN ({marks})"
+            found |= {str(name): str(body) for name, body in self._execute(query, some)}
+        return found
 
     def keep_snapshot(self, head: Head, body: str, index: Index, *, whole: bool) -> None:
         """Store the snapshot of a checkpoint beside the one before it, and drop what only older ones need.
@@ -193,15 +205,11 @@ class Rows:
             self._execute("DELETE FROM safeside_snapshots", ())
             self._execute("DELETE FROM safeside_nodes", ())
         for number, gone in self._execute("SELECT number, replaced FROM safeside_snapshots", ()):
-            names = str(gone).split()
-            for at in range(0, len(names), _MANY):
-                some = names[at : at + _MANY]
+            for some in _batches(str(gone).split()):
                 marks = ", ".join("?" * len(some))
                 self._execute(f"DELETE FROM safeside_nodes WHERE name IN ({marks})", some)
             self._execute("UPDATE safeside_snapshots SET replaced = '' WHERE number = ?", (number,))
-        nodes = list((index.nodes if whole else index.made).items())
-        for at in range(0, len(nodes), _MANY):
-            pairs = nodes[at : at + _MANY]
+        for pairs in _batches((index.nodes if whole else index.made).items()):
             self._execute(
                 f"INSERT INTO safeside_nodes (name, body) VALUES {', '.join(['(?, ?)'] * len(pairs))} "
                 "ON CONFLICT (name) DO NOTHING",
@@ -270,8 +278,7 @@ class Rows:
         )
         for digest, body in documents.items():
             self.keep(digest, body)
-        for at in range(0, len(chain), _MANY):
-            some = chain[at : at + _MANY]
+        for some in _batches(chain):
             self._execute(
                 "INSERT INTO safeside_events (number, digest, body) VALUES "
                 + ", ".join(["(?, ?, ?)"] * len(some)),
