@@ -68,9 +68,9 @@ def _same_table(release: Release) -> bool:
 
 def _same_features(release: Release) -> bool:
     """The same answers, in the words of the public map."""
-    listed = data.features(release.file(data.GEOJSON))
+    listed, same_words = data.features(release.file(data.GEOJSON)), release.record.same_words
     for shown, said in zip(listed, data.said(release.record.question, release.answers), strict=True):
-        if not release.record.same_words:
+        if not same_words:
             del said["says"]
         if not said.items() <= shown.items():
             return False
