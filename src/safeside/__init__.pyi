@@ -49,8 +49,8 @@ from .privacy.guarantee import Direction, Guarantee, Neighbours, Unit
 from .privacy.policy import Policy
 from .privacy.risk import risk
 from .releases.asking import Inquiry, ask
+from .releases.choosing import plan_places
 from .releases.earlier import create_ledger, recover_ledger
-from .releases.place_plan import plan_places
 from .releases.preview import Preview
 from .releases.publish import Account, publish, quote
 from .releases.question import Question

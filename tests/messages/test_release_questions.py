@@ -40,6 +40,12 @@ QUESTIONS: dict[str, tuple[dict[str, Any], str, str, str]] = {
         "60, below the floor of 100",
         "at least 100 people",
     ),
+    "floor alone": (
+        {"people_floor": 100},
+        INSTANT,
+        "`people_floor=` is the least that `people=` may be, and no number of people is used here",
+        "Give `people=` too, or leave `people_floor=` out",
+    ),
     "lowered floor": ({"people": 5, "people_floor": 1}, INSTANT, "5, below the floor of 20", "at least 20"),
     "people, sparse": (
         {"people": 50, "max_alarms": 1},

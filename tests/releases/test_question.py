@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
@@ -217,18 +218,25 @@ def test_a_limit_that_the_dataset_does_not_have_is_refused_of_a_whole_question_t
 
 
 def test_no_module_but_the_methods_tells_methods_apart_by_name() -> None:
-    """The command line, the writer and the verifier know a method by what it can do."""
-    import ast
-
+    """Whoever compares ways of answering, asks, writes or verifies knows a method by what it can do."""
     here = Path(methods.__file__).parents[2]
     named = {*METHODS, "ageo", "sageo", "padded"} - {"counts"}
     for path in here.rglob("*.py"):
-        if "methods" in path.parts or path.parts[len(here.parts)] not in ("releases", "cli"):
+        if "methods" in path.parts or path.parts[len(here.parts)] not in ("releases", "cli", "decisions"):
             continue
         for node in ast.walk(ast.parse(path.read_text())):
+            where = f"{path}:{getattr(node, 'lineno', '')}"
             if isinstance(node, ast.Compare | ast.Match):
                 texts = {one.value for one in ast.walk(node) if isinstance(one, ast.Constant)}
-                assert not texts & named, f"{path}:{node.lineno if hasattr(node, 'lineno') else ''}"
+                assert not texts & named, where
+            if isinstance(node, ast.Subscript) and getattr(node.value, "id", "") == "METHODS":
+                # By a name that somebody gave or that was computed, never by one that stands there.
+                assert isinstance(node.slice, ast.Name), where
+            if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Constant):
+                assert node.value.value not in METHODS, where
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(methods.__name__ + "."):
+                imported = {one.name for one in node.names}
+                assert not imported & {kind.__name__ for kind in METHODS.values()}, where
 
 
 def test_every_kind_of_question_has_a_method_of_the_registry() -> None:

@@ -9,12 +9,12 @@ from rich.table import Table
 
 from safeside import extras
 from safeside.cli.console import out, print_json, spinner
-from safeside.decisions.compare import Way
 from safeside.decisions.plan_picture import save
 from safeside.exact import show
-from safeside.releases.place_plan import PlacePlan, PlanRow, plan_places
+from safeside.releases.choosing import PlacePlan, PlanRow, plan_places
+from safeside.releases.methods import METHODS
 
-_COLOURS: Final = {Way.COUNTS: "#0072B2", Way.SPARSE: "#D55E00", Way.SELECTION: "#009E73"}
+_COLOURS: Final = dict(zip(METHODS, ("#0072B2", "#D55E00", "#CC79A7", "#009E73"), strict=True))
 _SOURCES: Final = {
     "expected": "The list says how many people are expected at each place.",
     "popularity": "The list says which places are busier, not how many people are expected: averages are "
@@ -53,7 +53,7 @@ def as_json(made: PlacePlan) -> dict[str, Any]:
                 "average": row.average,
                 "forecast_off_by": row.off_by,
                 "limit": row.compared.limit,
-                **{way.value: number for way, number in row.compared.expected.items()},
+                **row.compared.expected,
             }
             for row in made.rows
         ],
@@ -84,7 +84,7 @@ def _table(made: PlacePlan) -> Table:
     return table
 
 
-def _ways(made: PlacePlan) -> list[Way]:
+def _ways(made: PlacePlan) -> list[str]:
     return list(made.rows[0].compared.expected)
 
 
@@ -98,7 +98,7 @@ def draw(made: PlacePlan, path: Path) -> None:
     for number, way in enumerate(ways):
         middles = [at + (number - (len(ways) - 1) / 2) * height for at in range(len(made.rows))]
         shares = [row.compared.share(way) for row in made.rows]
-        axes.barh(middles, shares, height, color=_COLOURS[way], label=way.value)
+        axes.barh(middles, shares, height, color=_COLOURS[way], label=way)
     axes.set_yticks(range(len(made.rows)), [_label(row) for row in made.rows], fontsize=8)
     axes.invert_yaxis()
     axes.set_xlim(0, 1)

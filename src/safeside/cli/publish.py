@@ -36,7 +36,7 @@ from safeside.cli.wording import as_typed
 from safeside.errors import SimulationOnly
 from safeside.exact import show
 from safeside.ledger import Budget
-from safeside.ledger.rules import PEOPLE_FLOOR
+from safeside.ledger.rules import PEOPLE_FLOOR, require_floor
 from safeside.releases.publish import SUPERSEDE_WARNING, prepare
 from safeside.releases.release import Release
 from safeside.releases.simulate import WHEN
@@ -143,7 +143,6 @@ def publish(
         **counted,
         **grouped,
         policy=policy,
-        people_floor=config.people_floor or PEOPLE_FLOOR,
         so_far=so_far,
         dataset=config.dataset_name(dataset),
         ledger=config.ledger_url(ledger),
@@ -161,6 +160,8 @@ def publish(
         basemap=basemap,
         ask_passphrase=ask_passphrase,
     ) as publication:
+        if publication.question.people is not None:
+            require_floor(publication.question.people, config.people_floor or PEOPLE_FLOOR)
         for directory in publication.doubtful:
             _warn(
                 f'"{line(directory)}" says it was charged to this ledger, and no key of yours signed it. '

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from enum import StrEnum
 from fractions import Fraction
 from statistics import NormalDist
 from typing import Final
@@ -19,84 +18,78 @@ from numpy.typing import ArrayLike, NDArray
 
 from safeside import exact
 from safeside.exact import Number
-from safeside.mechanisms import SAGeo, Selection, plan_selection
 from safeside.mechanisms.counts import thresholds_for
 
 Whole = NDArray[np.int64]
 Floats = NDArray[np.float64]
 _GOLDEN: Final = (math.sqrt(5) - 1) / 2
 _MOST_COUNT: Final = 1 << 40
-_MOST_IN_TURN: Final = 50_000
 
 
-class Way(StrEnum):
-    """A way of answering, by its public name."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Outlook:
+    """What is asked of every condition, and its count as it may well be: from public knowledge alone."""
 
-    COUNTS = "counts"
-    SPARSE = "sparse"
-    SELECTION = "selection"
+    counts: Whole
+    limits: Whole
+    epsilon: Fraction
+    scores: Whole
+    """The forecast that a plan, or an order, is made from."""
+    most_conditions: int | None = None
+    """How many conditions one person can satisfy, where a rule says so."""
+
+    @classmethod
+    def of(
+        cls,
+        expected: ArrayLike,
+        at_most: ArrayLike,
+        epsilon: Number,
+        *,
+        scores: Whole,
+        most_conditions: int | None = None,
+        off_by: float = 0.0,
+    ) -> Outlook:
+        """On expected counts; `off_by` moves them by a lognormal factor of this deviation, to see what a
+        forecast that is wrong by that much costs.
+        """
+        counts = scattered(expected, off_by)
+        return cls(
+            counts=counts,
+            limits=thresholds_for(counts.size, at_most),
+            epsilon=exact.epsilon(epsilon),
+            scores=scores,
+            most_conditions=most_conditions,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """How many conditions each way is expected to certify, and what no way can exceed."""
+    """How many conditions each way is expected to certify, by its name, and what no way can exceed."""
 
     conditions: int
-    expected: dict[Way, float]
+    expected: dict[str, float]
+    """The way that tells most comes first."""
     limit: float
 
-    def share(self, way: Way) -> float:
+    def share(self, way: str) -> float:
         """What this way certifies, as a share of what none can exceed."""
         return self.expected[way] / self.limit if self.limit else 0.0
 
     @property
-    def best(self) -> Way:
+    def best(self) -> str:
         """The one that certifies most; of equals the one that tells most."""
-        return max(self.expected, key=lambda way: (self.expected[way], -list(Way).index(way)))
-
-
-def compare(
-    expected: ArrayLike,
-    at_most: ArrayLike,
-    epsilon: Number,
-    *,
-    scores: Whole,
-    most_conditions: int | None = None,
-    alarms: int = 1,
-    off_by: float = 0.0,
-) -> Comparison:
-    """Compare on expected counts; `scores` is the forecast the plan and the order are made from.
-
-    `most_conditions` is how many conditions one person can satisfy, where a rule says so: without one there
-    is no noisy count of every condition. `off_by` moves expectations by a lognormal factor of this deviation,
-    to see what a forecast that is wrong by that much costs.
-    """
-    budget = exact.epsilon(epsilon)
-    counts = scattered(expected, off_by)
-    limits = thresholds_for(counts.size, at_most)
-    found: dict[Way, float] = {}
-    if most_conditions is not None:
-        found[Way.COUNTS] = certified_by_counts(counts, limits, budget / most_conditions)
-    # Quietest first; an expected alarm ends it long before so many.
-    order = np.argsort(scores, kind="stable")[:_MOST_IN_TURN]
-    sparse = SAGeo(epsilon_each=budget / alarms, alarms=alarms)
-    asked = sparse.reached(counts[order], limits[order])
-    found[Way.SPARSE] = float((asked * _chances(counts[order], limits[order], budget / alarms)).sum())
-    plan = plan_selection(scores, int(limits.min()), budget)
-    found[Way.SELECTION] = float(Selection(epsilon=budget, plan=plan).moments(counts, limits)[0])
-    return Comparison(
-        conditions=counts.size, expected=found, limit=certified_by_counts(counts, limits, budget)
-    )
+        return max(self.expected, key=self.expected.__getitem__)
 
 
 def certified_by_counts(counts: Whole, limits: Whole, rate: Fraction) -> float:
     """What noisy counts at this rate certify: the sum of 1 - e^(-rate k). At epsilon, none exceeds it."""
-    return float(_chances(counts, limits, rate).sum())
+    return float(chances(counts, limits, rate).sum())
 
 
-def _chances(counts: Whole, limits: Whole, rate: Fraction) -> Floats:
-    chances: Floats = -np.expm1(-float(rate) * np.maximum(0, limits + 1 - counts))
-    return chances
+def chances(counts: Whole, limits: Whole, rate: Fraction) -> Floats:
+    """The chance that a noisy count at this rate is within the limit, for each condition."""
+    within: Floats = -np.expm1(-float(rate) * np.maximum(0, limits + 1 - counts))
+    return within
 
 
 def scattered(expected: ArrayLike, off_by: float = 0.0) -> Whole:

@@ -17,13 +17,13 @@ from safeside.groups import Domains, Where
 from safeside.ledger import Dataset
 from safeside.ledger.rules import PEOPLE_FLOOR, require_floor
 from safeside.mechanisms.counts import thresholds_for
-from safeside.releases.choosing import Choice, choose
+from safeside.releases.choosing import Choice, choose, cut_windows
 from safeside.releases.grouped import ARGUMENTS as OF_GROUPS
 from safeside.releases.grouped import Grouped, ask_groups, for_measures, subject_of
 from safeside.releases.methods import Conditions, Method, Whole
 from safeside.releases.methods.decision import require_delta
 from safeside.releases.question import VISITED, Question, Targets, common_threshold
-from safeside.visits import Places, VisitFormat, When, Window, read_places, require_free_ground, split
+from safeside.visits import Places, VisitFormat, When, Window, read_places, require_free_ground
 from safeside.words import Subject
 from safeside.words.catalogue import ENGLISH
 
@@ -82,7 +82,7 @@ def ask(
     learn_from: Sequence[str | Path] | None = None,
     max_places_per_person: int | None = None,
     people: int | None = None,
-    people_floor: int = PEOPLE_FLOOR,
+    people_floor: int | None = None,
     at_least: int | None = None,
     alpha: Number | None = None,
     publish_at_least: bool = False,
@@ -139,6 +139,11 @@ def ask(
         known = for_measures(known, kind, grouped)
     common, own = common_threshold(listed.ids, about.at_most)
     per_person, most = _limits(max_places_per_person, people, dataset, windows, kind)
+    if people_floor is not None and most is None:
+        raise BadQuestion(
+            "`people_floor=` is the least that `people=` may be, and no number of people is used here.",
+            "Give `people=` too, or leave `people_floor=` out.",
+        )
     question = Question(
         targets=Targets.of(listed.ids),
         windows=tuple(window.text for window in windows),
@@ -151,7 +156,7 @@ def ask(
         at_least=None if at_least is None else exact.whole(at_least, "`at_least=`", least=1),
         alpha=None if alpha is None else exact.alpha(alpha),
         publish_at_least=publish_at_least,
-        people=None if most is None else require_floor(most, people_floor),
+        people=None if most is None else require_floor(most, people_floor or PEOPLE_FLOOR),
         max_places_per_person=per_person,
         forecast=way.forecast(known),
         reading=declared(form, exclude_unknown_places=exclude_unknown_places),
@@ -234,12 +239,6 @@ def _format(given: VisitFormat | None, *separate: Any) -> VisitFormat:
             "Put `columns=`, `time_format=`, `timezone=`, `hold=` and `radius=` into it, or give them alone.",
         )
     return given
-
-
-def cut_windows(when: When, every: str | timedelta | None, timezone: str | None) -> tuple[Window, ...]:
-    """The one window asked about, or all of those that the interval is cut into."""
-    whole = Window.parse(when, timezone)
-    return (whole,) if every is None else split(whole, every, timezone)
 
 
 def _check_guarantee(kind: type[Method], given: Mapping[str, Any]) -> None:

@@ -3,28 +3,35 @@
 At an instant one person is at one place, and a noisy count of every place certifies as much as anything can.
 Over an interval the ways are compared on the public forecast. Where the list says how many people are
 expected, on that; where it only says which places are busier, on several assumed averages, and the way with
-the largest share of the limit over all of them is taken.
+the largest share of the limit over all of them is taken. `plan_places` shows the same for a list of places,
+by epsilon and by threshold, before anything is spent.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
-from safeside.decisions.compare import Comparison, Way, compare
+from safeside import exact
+from safeside.decisions.compare import Comparison, Outlook, certified_by_counts
+from safeside.exact import Number
+from safeside.progress import Progress, quiet
 from safeside.releases.methods import METHODS, Method, Whole, chosen
 from safeside.releases.methods.forecasting import base_of, read_forecast, weights_of
-from safeside.visits import Places, Window
+from safeside.visits import Places, When, Window, read_places, split
+from safeside.zones import find_zone
 
 AUTO: Final = "auto"
 _AVERAGES: Final = (Fraction(1, 4), Fraction(1))
 """Assumed averages, as shares of t + 1, where the list does not say how many people are expected."""
-_COUNTS_ONLY: Final = ("at_least", "alpha", "publish_at_least", "people", "max_places_per_person", "decision")
-"""Whoever gives one of these asks for noisy counts, or for one bit."""
+OFF_BY: Final = (0.6, 1.0)
+"""Deviations of the logarithm by which a forecast may be off."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,15 +64,14 @@ def choose(
     kind = chosen(None if name == AUTO else name, given)
     windows: Sequence[Window] = given["windows"]
     settled = name not in (None, AUTO) or windows[0].instant or given["guarantee"] != "adp"
-    by_forecast = kind is METHODS[Way.SELECTION]
-    open_to_choice = kind is METHODS[Way.COUNTS] and not any(given[one] for one in _COUNTS_ONLY)
-    if settled or not (by_forecast or open_to_choice):
+    open_to_choice = kind is next(iter(METHODS.values())) and not any(given[one] for one in kind.hints)
+    if settled or not (kind.by_forecast or open_to_choice):
         return kind, None
     assumed = assumptions(places, windows, np.tile(limits, len(windows)), given, most)
     ways = list(assumed[0].compared.expected)
     best = max(ways, key=lambda way: sum(one.compared.share(way) for one in assumed))
-    taken = Way.SELECTION if by_forecast else best
-    return METHODS[taken], Choice(method=taken, assumed=assumed, by_forecast=by_forecast)
+    taken = kind.tag() if kind.by_forecast else best
+    return METHODS[taken], Choice(method=taken, assumed=assumed, by_forecast=kind.by_forecast)
 
 
 def assumptions(
@@ -91,13 +97,116 @@ def assumptions(
             average=average,
             declared=declared,
             compared=compare(
-                shape * average,
-                limits,
-                given["epsilon"],
-                scores=forecast.scores,
-                most_conditions=most,
-                off_by=off_by,
+                Outlook.of(
+                    shape * average,
+                    limits,
+                    given["epsilon"],
+                    scores=forecast.scores,
+                    most_conditions=most,
+                    off_by=off_by,
+                )
             ),
         )
         for average in averages
+    )
+
+
+def compare(outlook: Outlook) -> Comparison:
+    """How many conditions each way of answering is expected to certify."""
+    found = {name: kind.certifies(outlook) for name, kind in METHODS.items()}
+    return Comparison(
+        conditions=outlook.counts.size,
+        expected={name: number for name, number in found.items() if number is not None},
+        limit=certified_by_counts(outlook.counts, outlook.limits, outlook.epsilon),
+    )
+
+
+def cut_windows(when: When, every: str | timedelta | None, timezone: str | None) -> tuple[Window, ...]:
+    """The one window asked about, or all of those that the interval is cut into."""
+    whole = Window.parse(when, timezone)
+    return (whole,) if every is None else split(whole, every, timezone)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanRow:
+    """One epsilon and one threshold: what each way is expected to certify if the average count is this."""
+
+    epsilon: Fraction
+    at_most: int
+    average: float
+    off_by: float
+    compared: Comparison
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlacePlan:
+    """Every row, the one that was asked for first."""
+
+    places: int
+    windows: int
+    source: str
+    declared: bool
+    """Whether the list itself says how many are expected; averages are assumed otherwise."""
+    rows: tuple[PlanRow, ...]
+
+
+def plan_places(
+    places: Any,
+    when: When,
+    *,
+    at_most: int,
+    epsilon: Number,
+    every: str | timedelta | None = None,
+    timezone: str | None = None,
+    profile: str | Path | None = None,
+    learn_from: Sequence[str | Path] | None = None,
+    max_conditions: int | None = None,
+    progress: Progress = quiet,
+) -> PlacePlan:
+    """Compare the ways of answering on the public forecast: by epsilon, by threshold, with forecasts off.
+
+    `max_conditions` is how many conditions one person can satisfy, where a rule says so: only then there is a
+    noisy count of every condition.
+
+    Example
+        >>> import polars as pl
+        >>> from safeside import plan_places
+        >>> venues = [f"venue {number:03}" for number in range(400)]
+        >>> listed = pl.DataFrame({"place": venues, "popularity": [1 + at**2 for at in range(400)]})
+        >>> made = plan_places(listed, "2024-03-03", every="6h", timezone="UTC", at_most=5, epsilon=1)
+        >>> print(made.windows, made.rows[0].compared.best)
+        4 selection
+    """
+    listed = places if isinstance(places, Places) else read_places(places)
+    windows = cut_windows(when, every, timezone)
+    budget, threshold = exact.epsilon(epsilon), exact.whole(at_most, "`at_most=`")
+    given = {
+        "zone": None if timezone is None else find_zone(timezone),
+        "profile": profile,
+        "learn_from": learn_from,
+    }
+    asked = [
+        (budget, threshold, 0.0),
+        (budget / 2, threshold, 0.0),
+        (2 * budget, threshold, 0.0),
+        *((budget, other, 0.0) for other in sorted({threshold // 2, 2 * threshold + 1} - {threshold})),
+        *((budget, threshold, off) for off in OFF_BY),
+    ]
+    rows: list[PlanRow] = []
+    found: tuple[Assumed, ...] = ()
+    for number, (price, limit, off) in enumerate(asked):
+        progress(number / len(asked), "Comparing ways of answering")
+        limits = np.full(len(listed) * len(windows), limit, dtype=np.int64)
+        found = assumptions(listed, windows, limits, {**given, "epsilon": price}, max_conditions, off_by=off)
+        rows += [
+            PlanRow(epsilon=price, at_most=limit, average=one.average, off_by=off, compared=one.compared)
+            for one in found
+        ]
+    source = "expected" if found[0].declared else "popularity" if listed.popularity is not None else "none"
+    return PlacePlan(
+        places=len(listed),
+        windows=len(windows),
+        source=source,
+        declared=found[0].declared,
+        rows=tuple(rows),
     )

@@ -128,7 +128,7 @@ def _chosen(choice: Choice, words: Words) -> list[str]:
             words(
                 "preview.compared-listed" if one.declared else "preview.compared-assumed",
                 average=f"{one.average:.3g}",
-                ways=[words("preview.way", method=str(way), n=round(number)) for way, number in ways],
+                ways=[words("preview.way", method=way, n=round(number)) for way, number in ways],
                 conditions=one.compared.conditions,
                 limit=round(one.compared.limit),
             )

@@ -17,6 +17,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from safeside.decisions.compare import Outlook
 from safeside.decisions.states import State
 from safeside.noise.entropy import Entropy
 from safeside.privacy.account import Cost, Kind
@@ -158,6 +159,12 @@ class Method(Part, frozen=True, kw_only=True, tag_field="name"):
 
     own_arguments: ClassVar[tuple[str, ...]] = ()
     """The arguments of `ask` that belong to this method alone: whoever gives one asks for it."""
+    hints: ClassVar[tuple[str, ...]] = ()
+    """Arguments that mean something for other methods too, and are of use with this one above all: whoever
+    gives one and names no method asks for it.
+    """
+    by_forecast: ClassVar[bool] = False
+    """Whether its own arguments are parts of a forecast, on which the ways of answering can be compared."""
     ordinary: ClassVar[bool] = False
     """Whether it can be had under ordinary differential privacy."""
     needs_limit: ClassVar[bool] = True
@@ -189,6 +196,11 @@ class Method(Part, frozen=True, kw_only=True, tag_field="name"):
 
         `given` has every argument of `ask`, and the windows that follow from them as `windows`.
         """
+
+    @classmethod
+    def certifies(cls, _outlook: Outlook) -> float | None:
+        """How many conditions it is expected to certify; None where it is not compared with others."""
+        return None
 
     def check(self, question: Question) -> None:
         """Refuse a question that this method cannot answer."""

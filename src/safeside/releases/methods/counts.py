@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from safeside import exact
+from safeside.decisions.compare import Outlook, certified_by_counts
 from safeside.decisions.sanitizers import decide_by_law
 from safeside.decisions.states import State
 from safeside.errors import BadQuestion
@@ -29,6 +30,7 @@ class NoisyCounts(Method, frozen=True, kw_only=True, tag="counts"):
 
     delta: Fraction
 
+    hints = ("at_least", "alpha", "publish_at_least", "people", "max_places_per_person")
     ordinary = True
     counts = True
     slider = True
@@ -37,6 +39,13 @@ class NoisyCounts(Method, frozen=True, kw_only=True, tag="counts"):
     @classmethod
     def asked(cls, _places: Places, given: Mapping[str, Any]) -> tuple[Method, Whole | None]:
         return cls(epsilon=given["epsilon"], delta=given["delta"]), None
+
+    @classmethod
+    def certifies(cls, outlook: Outlook) -> float | None:
+        if outlook.most_conditions is None:
+            return None
+        rate = outlook.epsilon / outlook.most_conditions
+        return certified_by_counts(outlook.counts, outlook.limits, rate)
 
     def check(self, question: Question) -> None:
         require_limit(question)

@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from safeside import exact, records
+from safeside.decisions.compare import Outlook
 from safeside.decisions.states import State
 from safeside.mechanisms.ladder import NO_BOUND
 from safeside.mechanisms.selection import Selection
@@ -39,6 +40,7 @@ class SelectedConditions(Method, frozen=True, kw_only=True, tag="selection"):
     """The digests of the earlier releases whose answers moved it."""
 
     own_arguments = ("profile", "learn_from")
+    by_forecast = True
     needs_limit = False
     takes_limit = False
     level = True
@@ -50,6 +52,11 @@ class SelectedConditions(Method, frozen=True, kw_only=True, tag="selection"):
         made = read_forecast(places, given["windows"], given["zone"], given["profile"], given["learn_from"])
         method = cls(epsilon=given["epsilon"], forecast_from=made.sources, learned_from=made.learned)
         return method, made.scores
+
+    @classmethod
+    def certifies(cls, outlook: Outlook) -> float | None:
+        plan = plan_selection(outlook.scores, int(outlook.limits.min()), outlook.epsilon)
+        return float(Selection(epsilon=outlook.epsilon, plan=plan).moments(outlook.counts, outlook.limits)[0])
 
     @property
     def builds_on(self) -> tuple[str, ...]:

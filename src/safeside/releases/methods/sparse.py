@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from safeside import exact
+from safeside.decisions.compare import Outlook, chances
 from safeside.decisions.states import State
 from safeside.errors import BadQuestion
 from safeside.mechanisms.sageo import SAGeo
@@ -22,6 +23,7 @@ from safeside.releases.methods.base import Conditions, Drawn, Mechanism, Method,
 from safeside.releases.methods.order import Order, by_chance, digest_of, read_order
 from safeside.visits import Places
 
+_MOST_IN_TURN = 50_000
 _NOT_ASKED = -1
 """Among the values: this place was not reached. Any other is a bound."""
 
@@ -48,6 +50,14 @@ class SparseCounts(Method, frozen=True, kw_only=True, tag="sparse"):
         alarms = exact.whole(given_alarms, "`max_alarms=`", least=1)
         order, ranks = read_order(given["order"], places, [window.text for window in given["windows"]])
         return cls(epsilon=given["epsilon"], alarms=alarms, order=order), ranks
+
+    @classmethod
+    def certifies(cls, outlook: Outlook) -> float | None:
+        # Quietest first; an expected alarm ends it long before so many.
+        order = np.argsort(outlook.scores, kind="stable")[:_MOST_IN_TURN]
+        counts, limits = outlook.counts[order], outlook.limits[order]
+        asked = SAGeo(epsilon_each=outlook.epsilon, alarms=1).reached(counts, limits)
+        return float((asked * chances(counts, limits, outlook.epsilon)).sum())
 
     def mechanism(self, asked: Conditions) -> SAGeo:
         alarms = exact.whole(self.alarms, "`max_alarms=`", least=1)
