@@ -8,19 +8,17 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from safeside.audit import catalogue
 from safeside.cli import audit as command
+from safeside.cli.main import build
 from safeside_studies import planted
 from safeside_studies.planted import Caught, Planted
 
 
 def run(*arguments: str) -> tuple[int, str]:
-    app = typer.Typer()
-    command.register(app)
-    result = CliRunner().invoke(app, list(arguments), env={"COLUMNS": "220"})
+    result = CliRunner().invoke(build(), ["audit", *arguments], env={"COLUMNS": "220"})
     return result.exit_code, result.stdout
 
 

@@ -5,17 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import polars as pl
-import typer
 from typer.testing import CliRunner
 
-from safeside.cli.generate import register
+from safeside.cli.main import build
 from safeside.releases.basemap import read_basemap
 
 
 def _run(*arguments: str) -> tuple[int, str]:
-    app = typer.Typer()
-    register(app)
-    result = CliRunner().invoke(app, list(arguments), env={"COLUMNS": "200"})
+    result = CliRunner().invoke(build(), ["generate", *arguments], env={"COLUMNS": "200"})
     return result.exit_code, result.output
 
 

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from tests.ledger.stores import QUESTION, cost, raw, restore
 from typer.testing import CliRunner
 
-from safeside.cli import init, key, ledger
+from safeside.cli import init
 from safeside.cli.config import Columns, Config, read_config
+from safeside.cli.main import build
 from safeside.errors import BadQuestion, CannotWrite, LedgerError, SafesideError
 from safeside.ledger import create_ledger, open_ledger
 from safeside.releases.signing import load_private, load_public
@@ -30,10 +30,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(*arguments: str, code: int = 0, answers: str = "") -> str:
-    app = typer.Typer()
-    for module in (init, key, ledger):
-        module.register(app)
-    result = CliRunner().invoke(app, list(arguments), input=answers, env={"COLUMNS": "200"})
+    result = CliRunner().invoke(build(), list(arguments), input=answers, env={"COLUMNS": "200"})
     if isinstance(result.exception, SafesideError):
         raise result.exception
     assert result.exit_code == code, result.output

@@ -10,7 +10,6 @@ from typing import Any
 
 import polars as pl
 import pytest
-import typer
 from tests.faults.publishing import World, killed_at
 from tests.ledger.stores import not_as_root
 from tests.messages.saying import says
@@ -18,7 +17,7 @@ from tests.releases.making import signed, simulated
 from typer.testing import CliRunner
 
 from safeside import disk, records
-from safeside.cli import publish
+from safeside.cli.main import build
 from safeside.errors import SafesideError
 from safeside.ledger import create_ledger, open_ledger, steps
 from safeside.ledger.witness import STATE_VARIABLE
@@ -350,8 +349,7 @@ def test_what_purge_refuses(world: World) -> None:
 
 def test_nobody_to_ask_and_seeds_on_the_command_line(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(world.home)
-    app = typer.Typer()
-    publish.register(app)
+    app = build()
     asked = ["publish", "visits.parquet", "--places", "places.csv", "--when", "2021-06-03T12:00:00+00:00"]
     asked += [
         "--at-most",

@@ -75,18 +75,18 @@ def test_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_init(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert said(lambda: init.command(yes=True), BadQuestion) == (
+    assert said(lambda: init.init(yes=True), BadQuestion) == (
         "No time zone is given, and safeside never guesses one.",
         "Say in which time zone the visits are written: --timezone Asia/Tokyo, for example. Tables of people "
         "and their groups need none: --groups.",
     )
-    assert said(lambda: init.command(yes=True, timezone="UTC", column=["who"]), BadQuestion) == (
+    assert said(lambda: init.init(yes=True, timezone="UTC", column=["who"]), BadQuestion) == (
         '"who" does not say which column is what.',
         "Write ROLE=NAME, for example person=patient_id. Roles: person, place, start, end, time, date, "
         "latitude, longitude, accuracy, state, group.",
     )
     (tmp_path / "safeside.toml").touch()
-    assert said(lambda: init.command(yes=True, timezone="UTC"), CannotWrite) == (
+    assert said(lambda: init.init(yes=True, timezone="UTC"), CannotWrite) == (
         '"safeside.toml" exists already.',
         "Change it with an editor, or delete it first.",
     )

@@ -24,11 +24,6 @@ _WIDE: Final = 140
 """Terminals at least so wide also show the outputs."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("audit")(audit)
-
-
 def audit(
     self_test: Annotated[
         bool, typer.Option("--self-test", help="Run the planted bugs instead, and show each caught.")

@@ -29,11 +29,6 @@ from safeside.visits import (
 )
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("check")(check)
-
-
 @options_of("declared", visit.declared)
 @options_of("expected", visit.expected)
 @options_of("counted", group.conditions)
@@ -42,13 +37,10 @@ def check(
     declared: VisitFormat,
     expected: Expected,
     counted: dict[str, Any],
-    places: Annotated[
-        Path | None, typer.Option(help="The public list of places.", rich_help_panel=options.QUESTION)
-    ] = None,
+    places: Annotated[Path | None, options.of_question(help="The public list of places.")] = None,
     groups: group.Groups = None,
     when: Annotated[
-        str | None,
-        typer.Option(help="An instant, or an interval A/B, to check too.", rich_help_panel=options.QUESTION),
+        str | None, options.of_question(help="An instant, or an interval A/B, to check too.")
     ] = None,
     exclude_unknown_places: visit.ExcludeUnknown = False,
     as_json: AsJson = False,

@@ -21,11 +21,6 @@ from safeside.privacy.worst import SPOKEN
 LIST = "list"
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("explain")(explain)
-
-
 def explain(
     definition: Annotated[
         str, typer.Argument(help=f"One of {', '.join(DEFINITIONS)}; or `list` to name them all.")

@@ -18,12 +18,7 @@ _OF_GROUPS: Final = ("person", "group")
 _DATASET: Final = "visits"
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("init")(command)
-
-
-def command(
+def init(
     timezone: Annotated[
         str | None, typer.Option(help="The time zone of the visits, such as Asia/Tokyo. Never guessed.")
     ] = None,

@@ -26,14 +26,10 @@ Place = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    keys = typer.Typer(no_args_is_help=True, help="Make or replace the key that signs releases.")
-    keys.command("create")(create)
-    keys.command("rotate")(replace)
-    app.add_typer(keys, name="key")
+commands = typer.Typer(no_args_is_help=True, help="Make or replace the key that signs releases.")
 
 
+@commands.command()
 def create(
     path: Place = None,
     passphrase: Annotated[
@@ -45,7 +41,8 @@ def create(
     _say(place, create_key(place, passphrase=_new_passphrase(passphrase)), "Made")
 
 
-def replace(path: Place = None) -> None:
+@commands.command()
+def rotate(path: Place = None) -> None:
     """Replace the signing key; what the old one signed can still be verified with the keyring."""
     place = _place(path)
     _say(place, rotate_key(place, ask=ask_passphrase), "Replaced by")

@@ -23,18 +23,10 @@ Where = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    commands = typer.Typer(no_args_is_help=True, help="What was asked, what it cost, and what is left.")
-    commands.command("create")(create)
-    commands.command("show")(show)
-    commands.command("history")(history)
-    commands.command("verify")(verify)
-    commands.command("recover")(recover)
-    commands.command("link")(link)
-    app.add_typer(commands, name="ledger")
+commands = typer.Typer(no_args_is_help=True, help="What was asked, what it cost, and what is left.")
 
 
+@commands.command()
 def create(
     epsilon: Annotated[str, typer.Option(help="All that may ever be spent, written exactly: 10, 0.5, 1/3.")],
     dataset: Annotated[str | None, typer.Option(help="The dataset's name; from safeside.toml.")] = None,
@@ -86,6 +78,7 @@ def create(
     out.print(shown.promise)
 
 
+@commands.command()
 def show(
     dataset: Annotated[
         str | None, typer.Argument(help="One dataset in full; all of them if left out.")
@@ -123,6 +116,7 @@ def show(
         out.print("Name one to see what is promised and what may have become known.")
 
 
+@commands.command()
 def history(
     dataset: Annotated[str | None, typer.Option(help="Only events of this dataset.")] = None,
     ledger: Where = None,
@@ -146,6 +140,7 @@ def history(
         out.print(text.events_table(events, {one: said for one, said in asked.items() if said is not None}))
 
 
+@commands.command()
 def verify(ledger: Where = None, json: AsJson = False) -> None:
     """Read every event from the beginning and check that nothing was altered or forgotten."""
     try:
@@ -168,6 +163,7 @@ def verify(ledger: Where = None, json: AsJson = False) -> None:
         raise typer.Exit(VIOLATION)
 
 
+@commands.command()
 def recover(
     release: Annotated[
         list[Path] | None, typer.Option(help="A release this ledger may have forgotten; may be repeated.")
@@ -204,6 +200,7 @@ def recover(
             out.print(line(one))
 
 
+@commands.command()
 def link(
     first: Annotated[str, typer.Argument(help="A dataset.")],
     second: Annotated[str, typer.Argument(help="Another with the same people.")],

@@ -60,9 +60,13 @@ def load(name: str) -> Any:
     # What a module makes when it is loaded stays: looking for garbage meanwhile takes a tenth of the time.
     gc.disable()
     try:
-        importlib.import_module(f"safeside.cli.{MODULES.get(name, name)}").register(app)
+        module = importlib.import_module(f"safeside.cli.{MODULES.get(name, name)}")
     finally:
         gc.enable()
+    if hasattr(module, "commands"):
+        app.add_typer(module.commands, name=name)
+    else:
+        app.command(name)(getattr(module, name))
     return typer.main.get_group(app).commands[name]
 
 

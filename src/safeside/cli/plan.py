@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -10,11 +11,12 @@ from rich.table import Table
 
 from safeside.cli.console import AsJson, out, print_json
 from safeside.decisions.plan_picture import draw, errors, labels
-from safeside.decisions.planning import Definition, Plan, plan, rounded_down
+from safeside.decisions.planning import Definition, Plan, rounded_down
+from safeside.decisions.planning import plan as plan_counts
 from safeside.errors import BadQuestion
 from safeside.exact import float_down, show
 
-LIST: Final = "A list of places"
+_of_list = partial(typer.Option, rich_help_panel="A list of places")
 LIMITS: Final = (
     "At an instant one person changes one count. Over an interval, publish with --max-alarms, which needs no "
     "limit on the places of a person; a limit K (--sensitivity K here) is for datasets that were made with "
@@ -22,12 +24,7 @@ LIMITS: Final = (
 )
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("plan")(command)
-
-
-def command(
+def plan(
     at_most: Annotated[int, typer.Option(help='The t of "at most t".')],
     epsilon: Annotated[str, typer.Option(help="The privacy budget, written exactly: 1, 0.1 or 1/3.")],
     delta: Annotated[str, typer.Option(help="The delta of (epsilon, delta)-DP.")] = "1e-6",
@@ -41,22 +38,11 @@ def command(
         int, typer.Option(help="The declared count at which that is wanted; never taken from the data.")
     ] = 0,
     sensitivity: Annotated[int, typer.Option(help="How many of the counts one person can change.")] = 1,
-    places: Annotated[
-        Path | None,
-        typer.Option(help="Plan for this list: what each method certifies.", rich_help_panel=LIST),
-    ] = None,
-    when: Annotated[
-        str | None, typer.Option(help="With --places: an interval.", rich_help_panel=LIST)
-    ] = None,
-    every: Annotated[
-        str | None, typer.Option(help="With --places: cut it into windows, such as 1h.", rich_help_panel=LIST)
-    ] = None,
-    timezone: Annotated[
-        str | None, typer.Option(help="With --places: for example Asia/Tokyo.", rich_help_panel=LIST)
-    ] = None,
-    profile: Annotated[
-        Path | None, typer.Option(help="With --places: how busy each hour usually is.", rich_help_panel=LIST)
-    ] = None,
+    places: Annotated[Path | None, _of_list(help="Plan for this list: what each method certifies.")] = None,
+    when: Annotated[str | None, _of_list(help="With --places: an interval.")] = None,
+    every: Annotated[str | None, _of_list(help="With --places: cut it into windows, such as 1h.")] = None,
+    timezone: Annotated[str | None, _of_list(help="With --places: for example Asia/Tokyo.")] = None,
+    profile: Annotated[Path | None, _of_list(help="With --places: how busy each hour usually is.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Also draw the table, as PNG, PDF or SVG.")] = None,
     json: AsJson = False,
 ) -> None:
@@ -85,7 +71,7 @@ def command(
             "`when=`, `every=`, `timezone=` and `profile=` plan for a list, and none was given.",
             "Give `places=` as well, or leave them out.",
         )
-    made = plan(
+    made = plan_counts(
         at_most=at_most,
         epsilon=epsilon,
         delta=delta,

@@ -44,12 +44,6 @@ from safeside.releases.simulate import simulate as simulate_counts
 from safeside.visits import Confirm, Expected, LeftOut, VisitFormat
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command("publish")(publish)
-    app.command("simulate")(simulate)
-
-
 @options_of("question", options.question)
 @options_of("counted", group.conditions)
 @options_of("grouped", group.asked)
@@ -63,63 +57,37 @@ def publish(
     grouped: dict[str, Any],
     declared: VisitFormat,
     expected: Expected,
-    places: Annotated[
-        Path | None, typer.Option(help="The public list of places.", rich_help_panel=options.QUESTION)
-    ] = None,
-    when: Annotated[
-        str | None, typer.Option(help="An instant, or an interval A/B.", rich_help_panel=options.QUESTION)
-    ] = None,
+    places: Annotated[Path | None, options.of_question(help="The public list of places.")] = None,
+    when: Annotated[str | None, options.of_question(help="An instant, or an interval A/B.")] = None,
     groups: group.Groups = None,
     exclude_unknown_places: visit.ExcludeUnknown = False,
     allow_nobody: Annotated[
-        bool,
-        typer.Option(
-            "--allow-nobody", help="I looked: nobody was anywhere then.", rich_help_panel=visit.PANEL
-        ),
+        bool, visit.option("--allow-nobody", help="I looked: nobody was anywhere then.")
     ] = False,
-    dataset: Annotated[
-        str | None, typer.Option(help="Whose budget pays.", rich_help_panel=options.ACCOUNT)
-    ] = None,
+    dataset: Annotated[str | None, options.of_account(help="Whose budget pays.")] = None,
     ledger: options.Ledger = None,
     key: options.Key = None,
     request_id: Annotated[
-        str | None,
-        typer.Option(
-            help="Your name for this request; the same id pays once.", rich_help_panel=options.ACCOUNT
-        ),
+        str | None, options.of_account(help="Your name for this request; the same id pays once.")
     ] = None,
     basemap: options.Basemap = None,
     known_on: Annotated[
-        datetime | None,
-        typer.Option(
-            help="The moment (UTC) the data speak from; now, if left out.", rich_help_panel=options.OUTPUT
-        ),
+        datetime | None, options.of_release(help="The moment (UTC) the data speak from; now, if left out.")
     ] = None,
     so_far: Annotated[
-        bool,
-        typer.Option(
-            "--so-far",
-            help="The interval is not over; every statement says so.",
-            rich_help_panel=options.QUESTION,
-        ),
+        bool, options.of_question("--so-far", help="The interval is not over; every statement says so.")
     ] = False,
     supersedes: Annotated[
-        str | None,
-        typer.Option(help="The release this one replaces, on schedule.", rich_help_panel=options.OUTPUT),
+        str | None, options.of_release(help="The release this one replaces, on schedule.")
     ] = None,
     scheduled: Annotated[
         bool,
-        typer.Option(
-            "--scheduled",
-            help="With --supersedes: declare that a schedule fixed beforehand asks for it.",
-            rich_help_panel=options.OUTPUT,
+        options.of_release(
+            "--scheduled", help="With --supersedes: declare that a schedule fixed beforehand asks for it."
         ),
     ] = False,
     again: Annotated[
-        bool,
-        typer.Option(
-            "--again", help="Pay for a question that was answered before.", rich_help_panel=options.ACCOUNT
-        ),
+        bool, options.of_account("--again", help="Pay for a question that was answered before.")
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the price and stop.")] = False,
     yes: options.Yes = False,
@@ -225,10 +193,8 @@ def simulate(
     question: dict[str, Any],
     counted: dict[str, Any],
     grouped: dict[str, Any],
-    places: Annotated[
-        Path | None, typer.Option(help="The list of places, for a map.", rich_help_panel=options.QUESTION)
-    ] = None,
-    when: Annotated[str, typer.Option(help="What the map says.", rich_help_panel=options.QUESTION)] = WHEN,
+    places: Annotated[Path | None, options.of_question(help="The list of places, for a map.")] = None,
+    when: Annotated[str, options.of_question(help="What the map says.")] = WHEN,
     groups: group.Groups = None,
     timezone: visit.Timezone = None,
     basemap: options.Basemap = None,

@@ -22,13 +22,6 @@ from safeside.releases.withdraw import REASONS, WARNING, read_notice, require_re
 from safeside.releases.withdraw import withdraw as withdraw_release
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command("verify")(verify)
-    app.command("withdraw")(withdraw)
-    app.command("purge")(purge)
-
-
 def verify(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="The release.")],
     key: Annotated[Path, typer.Option(help="The publisher's .pub or .keyring file.")],

@@ -13,32 +13,28 @@ from safeside.cli.console import spinner
 from safeside.cli.installed import needs_studies
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
+def reproduce(
+    out: Annotated[Path, typer.Option(help="Directory for figures, results.json and report.html.")],
+    figure: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this one: figure1 to figure6, or needed. May be given more than once."),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer draws: under half a minute.")] = False,
+    peopleflow: Annotated[
+        Path | None, typer.Option(help="Directory of the Peopleflow files, instead of the city.")
+    ] = None,
+) -> None:
+    """Run every experiment of the paper and say where its numbers differ from ours, and why."""
+    with needs_studies("reproduce"):
+        from safeside_studies.reproduce import reproduce as run
 
-    @app.command()
-    def reproduce(
-        out: Annotated[Path, typer.Option(help="Directory for figures, results.json and report.html.")],
-        figure: Annotated[
-            list[str] | None,
-            typer.Option(help="Only this one: figure1 to figure6, or needed. May be given more than once."),
-        ] = None,
-        quick: Annotated[bool, typer.Option("--quick", help="Fewer draws: under half a minute.")] = False,
-        peopleflow: Annotated[
-            Path | None, typer.Option(help="Directory of the Peopleflow files, instead of the city.")
-        ] = None,
-    ) -> None:
-        """Run every experiment of the paper and say where its numbers differ from ours, and why."""
-        with needs_studies("reproduce"):
-            from safeside_studies.reproduce import reproduce as run
-
-        with spinner() as progress:
-            done = run(out, figures=figure or (), quick=quick, peopleflow=peopleflow, progress=progress)
-        table = Table("what", "the paper", "ours", box=None, pad_edge=False)
-        for outcome in done.outcomes:
-            for one in outcome.findings:
-                if one.paper is not None:
-                    table.add_row(one.what, one.paper, one.ours_shown)
-        console.print(table)
-        console.print(f"Report: {done.report}")
-        console.print(f"Numbers: {done.results}")
+    with spinner() as progress:
+        done = run(out, figures=figure or (), quick=quick, peopleflow=peopleflow, progress=progress)
+    table = Table("what", "the paper", "ours", box=None, pad_edge=False)
+    for outcome in done.outcomes:
+        for one in outcome.findings:
+            if one.paper is not None:
+                table.add_row(one.what, one.paper, one.ours_shown)
+    console.print(table)
+    console.print(f"Report: {done.report}")
+    console.print(f"Numbers: {done.results}")

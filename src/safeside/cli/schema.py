@@ -22,12 +22,7 @@ _RECORDS: Final = {
 """Every kept record by its name; a command that prints one schema need not import them all."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(name="schema", help=command.__doc__)(command)
-
-
-def command(
+def schema(
     name: Annotated[str, typer.Argument(help=f"One of {', '.join(_RECORDS)}.", show_default=False)],
 ) -> None:
     """Print the JSON Schema (2020-12) of a record that is kept: release.json, an event and others."""

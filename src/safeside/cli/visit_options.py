@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
@@ -12,69 +12,15 @@ from safeside.errors import BadQuestion
 from safeside.records import to_json
 from safeside.visits import Expected, LeftOut, StayRule, VisitFormat
 
-PANEL: Final = "The visits"
-
-_option = partial(typer.Option, rich_help_panel=PANEL)
+option = partial(typer.Option, rich_help_panel="The visits")
 
 Visits = Annotated[
     list[str], typer.Argument(metavar="VISITS", help="CSV or Parquet: paths, a glob or a directory.")
 ]
-Columns = Annotated[str | None, _option(help="person=patient_id,time=seen_at")]
-Timezone = Annotated[str | None, _option(help="Of the visits and of --when; never guessed.")]
-TimeFormat = Annotated[str | None, _option(help="How times are written, where not in ISO 8601.")]
-Hold = Annotated[str | None, _option(help="How long a sighting holds: 15min, 2h.")]
-Radius = Annotated[float | None, _option(help="Coordinates: metres around a place.")]
-H3 = Annotated[int | None, _option(help="Coordinates: H3 cells of this resolution.")]
-StayMinutes = Annotated[
-    int | None,
-    _option(
-        metavar="MINUTES",
-        help="Coordinates: only detected stays of so many minutes count, and every answer says so.",
-    ),
-]
-LongestGap = Annotated[
-    str | None, _option(help="With --stays-at-least: a longer silence ends a stay: 30min, 2h.")
-]
-Separator = Annotated[str, _option(help="Of the fields in CSV files: one character, or tab.")]
-NoQuotes = Annotated[
-    bool,
-    _option("--no-quotes", help="No field of the CSV files is written in quotes: a quote is a letter."),
-]
+Timezone = Annotated[str | None, option(help="Of the visits and of --when; never guessed.")]
 ExcludeUnknown = Annotated[
     bool,
-    _option("--exclude-unknown-places", help="Leave out visits to places that are not listed, and say so."),
-]
-TrustIds = Annotated[
-    bool,
-    _option(
-        "--trust-ids", help="Identifiers that look rounded, shortened or missing (-1, unknown) are right."
-    ),
-]
-TrustTimes = Annotated[
-    bool, _option("--trust-times", help="Times in 1970, before 1900 or after 2199 are right.")
-]
-TrustPlaces = Annotated[
-    bool,
-    _option(
-        "--trust-places",
-        help="Places spelt almost like a listed one are others; with --exclude-unknown-places.",
-    ),
-]
-TrustCoordinates = Annotated[
-    bool, _option("--trust-coordinates", help="Coordinates that look unknown or exchanged are right.")
-]
-ExpectFiles = Annotated[int | None, _option(help="Declared number of files.")]
-ExpectRows = Annotated[int | None, _option(help="Declared number of rows.")]
-ExpectPeople = Annotated[int | None, _option(help="Declared number of people.")]
-Covers = Annotated[
-    str | None,
-    _option(
-        help="What the export covers: A/B, or how files are named: 'visits-%Y-%m-%d.csv'. Not published."
-    ),
-]
-ExpectUnlisted = Annotated[
-    str | None,
-    _option(help="How much of the rows may be left out by --exclude-unknown-places: 60%. Not published."),
+    option("--exclude-unknown-places", help="Leave out visits to places that are not listed, and say so."),
 ]
 
 
@@ -85,20 +31,46 @@ def given(visits: list[str]) -> str | list[str]:
 
 def declared(
     *,
-    columns: Columns = None,
+    columns: Annotated[str | None, option(help="person=patient_id,time=seen_at")] = None,
     timezone: Timezone = None,
-    time_format: TimeFormat = None,
-    hold: Hold = None,
-    radius: Radius = None,
-    h3: H3 = None,
-    stays_at_least: StayMinutes = None,
-    longest_gap: LongestGap = None,
-    separator: Separator = ",",
-    no_quotes: NoQuotes = False,
-    trust_ids: TrustIds = False,
-    trust_times: TrustTimes = False,
-    trust_places: TrustPlaces = False,
-    trust_coordinates: TrustCoordinates = False,
+    time_format: Annotated[str | None, option(help="How times are written, where not in ISO 8601.")] = None,
+    hold: Annotated[str | None, option(help="How long a sighting holds: 15min, 2h.")] = None,
+    radius: Annotated[float | None, option(help="Coordinates: metres around a place.")] = None,
+    h3: Annotated[int | None, option(help="Coordinates: H3 cells of this resolution.")] = None,
+    stays_at_least: Annotated[
+        int | None,
+        option(
+            metavar="MINUTES",
+            help="Coordinates: only detected stays of so many minutes count, and every answer says so.",
+        ),
+    ] = None,
+    longest_gap: Annotated[
+        str | None, option(help="With --stays-at-least: a longer silence ends a stay: 30min, 2h.")
+    ] = None,
+    separator: Annotated[str, option(help="Of the fields in CSV files: one character, or tab.")] = ",",
+    no_quotes: Annotated[
+        bool,
+        option("--no-quotes", help="No field of the CSV files is written in quotes: a quote is a letter."),
+    ] = False,
+    trust_ids: Annotated[
+        bool,
+        option(
+            "--trust-ids", help="Identifiers that look rounded, shortened or missing (-1, unknown) are right."
+        ),
+    ] = False,
+    trust_times: Annotated[
+        bool, option("--trust-times", help="Times in 1970, before 1900 or after 2199 are right.")
+    ] = False,
+    trust_places: Annotated[
+        bool,
+        option(
+            "--trust-places",
+            help="Places spelt almost like a listed one are others; with --exclude-unknown-places.",
+        ),
+    ] = False,
+    trust_coordinates: Annotated[
+        bool, option("--trust-coordinates", help="Coordinates that look unknown or exchanged are right.")
+    ] = False,
 ) -> VisitFormat:
     """What was said on the command line, and for the rest what safeside.toml says."""
     config = read_config()
@@ -133,11 +105,19 @@ def _stay_rule(minutes: int | None, longest_gap: str | None) -> StayRule | None:
 
 def expected(
     *,
-    expect_files: ExpectFiles = None,
-    expect_rows: ExpectRows = None,
-    expect_people: ExpectPeople = None,
-    expect_unlisted: ExpectUnlisted = None,
-    covers: Covers = None,
+    expect_files: Annotated[int | None, option(help="Declared number of files.")] = None,
+    expect_rows: Annotated[int | None, option(help="Declared number of rows.")] = None,
+    expect_people: Annotated[int | None, option(help="Declared number of people.")] = None,
+    expect_unlisted: Annotated[
+        str | None,
+        option(help="How much of the rows may be left out by --exclude-unknown-places: 60%. Not published."),
+    ] = None,
+    covers: Annotated[
+        str | None,
+        option(
+            help="What the export covers: A/B, or how files are named: 'visits-%Y-%m-%d.csv'. Not published."
+        ),
+    ] = None,
 ) -> Expected:
     """What somebody who knows the data declares of them."""
     config = read_config()

@@ -7,13 +7,12 @@ from typing import Any
 
 import polars as pl
 import pytest
-import typer
 from tests.faults.publishing import World
 from tests.messages.visits_room import STREETS
 from typer.testing import CliRunner
 
 import safeside
-from safeside.cli import check, publish
+from safeside.cli.main import build
 from safeside.errors import NowhereElse, SafesideError
 from safeside.ledger import open_ledger
 from safeside.ledger.witness import STATE_VARIABLE
@@ -41,10 +40,7 @@ def events() -> int:
 
 
 def run(*arguments: str) -> None:
-    app = typer.Typer()
-    publish.register(app)
-    check.register(app)
-    result = CliRunner().invoke(app, list(arguments))
+    result = CliRunner().invoke(build(), list(arguments))
     if isinstance(result.exception, SafesideError):
         raise result.exception
     assert result.exit_code == 0, result.output
