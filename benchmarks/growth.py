@@ -235,7 +235,11 @@ def main() -> int:
             curves += found
     for curve in curves:
         points = ", ".join(f"{n:,}: {s:.3f}" for n, s in zip(curve.numbers, curve.seconds, strict=True))
-        print(f"{curve.of}, {curve.line.label}: slope {curve.slope:.2f}; seconds {points}", flush=True)
+        print(
+            f"{curve.of}, {curve.line.label}: slope {curve.slope:.2f}; limit {STEEPEST}: "
+            f"{'met' if curve.slope <= STEEPEST else 'MISSED'}; seconds {points}",
+            flush=True,
+        )
     print(f"load of the machine when this ended: {os.getloadavg()[1]:.1f} on {os.cpu_count()} cores")
     if asked.figure is not None:
         draw(curves, asked.figure)

@@ -161,8 +161,8 @@ def report(fastest: str, taken: dict[str, list[dict[str, Any]]]) -> int:
             limits = {what: TIMES * raw + PLUS for what, raw in base.items()}
             met = {what: took[what] <= limits[what] for what in took}
             missed += not met["seconds"]
-            said += f" (at most {limits['seconds']:.2f}: {'met' if met['seconds'] else 'MISSED'};"
-            said += f" {limits['cpu']:.2f} of the processor: {'met' if met['cpu'] else 'MISSED'})"
+            said += f"; limit {limits['seconds']:.2f}: {'met' if met['seconds'] else 'MISSED'}"
+            said += f" ({limits['cpu']:.2f} of the processor: {'met' if met['cpu'] else 'MISSED'})"
         print(said)
     sys.stdout.flush()
     return missed

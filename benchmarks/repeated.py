@@ -91,8 +91,8 @@ def main() -> int:
                 missed += again > limit
                 print(
                     f"{asked.visits:,} visits, {ids} ids, {layout}, one {window}: {text}; again {again:.2f}"
-                    f" times (at most {limit}; {cpu:.2f} of the processor's time), first {first:.2f} times"
-                    f" ({first_cpu:.2f} of the processor's), digest {apart:.3f} s: {verdict}",
+                    f" times ({cpu:.2f} of the processor's time), first {first:.2f} times"
+                    f" ({first_cpu:.2f} of the processor's), digest {apart:.3f} s; limit {limit}: {verdict}",
                     flush=True,
                 )
     print(f"load of the machine when this ended: {os.getloadavg()[1]:.1f} on {os.cpu_count()} cores")

@@ -145,14 +145,14 @@ def main() -> int:
         visits = asked.visits or 2_000_000
         print(f"{visits:,} visits, {HOURS} hours, Spark", flush=True)
         text, worst = on_spark(visits, asked.turns)
-        print(text)
+        print(f"{text}; limit {LIMIT:g}: {'met' if worst <= LIMIT else 'MISSED'}")
     else:
         visits = asked.visits or 10_000_000
         for layout in asked.layout:
             for ids in asked.ids:
                 print(f"{visits:,} visits, {HOURS} hours, {layout}, {ids} ids", flush=True)
                 text, met = contest(laid_out(visits, ids, layout), ids, asked.turns)
-                print(text, flush=True)
+                print(f"{text}; limit {LIMIT:g}: {'met' if met <= LIMIT else 'MISSED'}", flush=True)
                 worst = max(worst, met)
     print(f"at most {LIMIT:g} times the day: {'met' if worst <= LIMIT else 'MISSED'} ({worst:.2f})")
     return 0 if worst <= LIMIT else 1
