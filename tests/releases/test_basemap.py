@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from safeside.releases.basemap_shapes import DEGREES, shrink
+from safeside.releases.basemap import DEGREES, shrink
 
 LATITUDE, LONGITUDE = np.array([35.0, 35.2]), np.array([139.0, 139.2])
 

@@ -19,7 +19,7 @@ from safeside.ledger.rules import PEOPLE_FLOOR, require_floor
 from safeside.mechanisms.counts import thresholds_for
 from safeside.releases.choosing import Choice, choose, cut_windows
 from safeside.releases.grouped import ARGUMENTS as OF_GROUPS
-from safeside.releases.grouped import Grouped, ask_groups, for_measures, subject_of
+from safeside.releases.grouped import About, ask_groups, for_measures
 from safeside.releases.methods import Conditions, Method, Whole
 from safeside.releases.methods.decision import require_delta
 from safeside.releases.question import VISITED, Question, Targets, common_threshold
@@ -179,33 +179,14 @@ ARGUMENTS: Final = frozenset(inspect.signature(ask).parameters)
 """The names of everything that can be said in a question."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _About:
-    """The targets, the time and the thresholds of a question, about places or about groups."""
-
-    listed: Places
-    windows: tuple[Window, ...]
-    at_most: Whole
-    subject: Subject
-    grouped: Grouped | None = None
-
-
-def _about(given: Mapping[str, Any], form: VisitFormat, dataset: Dataset | None) -> _About:
+def _about(given: Mapping[str, Any], form: VisitFormat, dataset: Dataset | None) -> About:
     if (given["places"] is None) == (given["groups"] is None):
         raise BadQuestion(
             "A question is about the places of a list, or about the groups of one.",
             "Give `places=` and `when=`, or `groups=` and `as_of=`.",
         )
     if given["groups"] is not None:
-        asked = ask_groups(given, form, None if dataset is None else dataset.unit)
-        subject = subject_of(given["noun"], given["group_noun"])
-        return _About(
-            listed=asked.listed,
-            windows=(asked.window,),
-            at_most=asked.at_most,
-            subject=subject,
-            grouped=asked.grouped,
-        )
+        return ask_groups(given, form, None if dataset is None else dataset.unit)
     for name in OF_GROUPS:
         if given[name]:
             raise BadQuestion(
@@ -223,7 +204,7 @@ def _about(given: Mapping[str, Any], form: VisitFormat, dataset: Dataset | None)
     require_free_ground(listed, form)
     windows = cut_windows(given["when"], given["every"], form.timezone)
     limits = _thresholds(listed, given["at_most"])
-    return _About(listed=listed, windows=windows, at_most=limits, subject=Subject.named(given["noun"]))
+    return About(listed=listed, windows=windows, at_most=limits, subject=Subject.named(given["noun"]))
 
 
 def _format(given: VisitFormat | None, *separate: Any) -> VisitFormat:

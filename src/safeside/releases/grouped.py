@@ -89,20 +89,17 @@ def _no_sizes() -> BadQuestion:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Asked:
-    """What the arguments of a question about groups make of it."""
+class About:
+    """The targets, the time and the thresholds of a question, about places or about groups."""
 
     listed: Places
-    grouped: Grouped
+    windows: tuple[Window, ...]
     at_most: Whole
-
-    @property
-    def window(self) -> Window:
-        """The date."""
-        return Window.parse(self.grouped.window)
+    subject: Subject
+    grouped: Grouped | None = None
 
 
-def ask_groups(given: Mapping[str, Any], form: VisitFormat, unit: Unit | None) -> Asked:
+def ask_groups(given: Mapping[str, Any], form: VisitFormat, unit: Unit | None) -> About:
     """What is asked about groups, from the arguments of `ask`; nothing here has seen any data."""
     for name in OF_VISITS:
         if given[name]:
@@ -136,10 +133,16 @@ def ask_groups(given: Mapping[str, Any], form: VisitFormat, unit: Unit | None) -
         sizes=() if listed.size is None else tuple(listed.size.tolist()),
         share=share,
     )
-    return Asked(listed=listed, grouped=grouped, at_most=at_most)
+    return About(
+        listed=listed,
+        windows=(Window.parse(grouped.window),),
+        at_most=at_most,
+        subject=_subject(given["noun"], given["group_noun"]),
+        grouped=grouped,
+    )
 
 
-def subject_of(noun: str | None, group_noun: str | None) -> Subject:
+def _subject(noun: str | None, group_noun: str | None) -> Subject:
     """Those who are counted and the groups they are in, by their nouns, each one and many."""
     groups = Subject.named(group_noun or "group/groups")
     people = noun or "person counted/people counted"

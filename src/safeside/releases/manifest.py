@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from safeside import untrusted
 from safeside.errors import BadRelease, UnsafeFile
@@ -18,14 +18,6 @@ def read(directory: Path, name: str, limit: int = untrusted.MANIFEST_BYTES) -> b
         return untrusted.read(directory / name, limit)
     except UnsafeFile as error:
         raise bad(error.what.rstrip(".")) from None
-
-
-def parse(data: bytes, name: str) -> Any:
-    """The JSON of a release's file, within the limits that keep a hostile one from doing harm."""
-    try:
-        return untrusted.parse(data)
-    except ValueError:
-        raise bad(f"{name} is not JSON, or not as a release has it") from None
 
 
 def bad(why: str) -> BadRelease:

@@ -10,8 +10,9 @@ from markupsafe import Markup, escape
 from numpy.typing import NDArray
 
 from safeside.decisions.states import State
-from safeside.releases import basemap_shapes, pages, times, wording
+from safeside.releases import pages, times, wording
 from safeside.releases.answers import CODE, STATES, Answers
+from safeside.releases.basemap import DEGREES, shrink
 from safeside.releases.question import Question
 from safeside.releases.record import ReleaseRecord
 from safeside.visits import Places
@@ -95,7 +96,7 @@ def _data(
         "longitude": _whole_degrees(places.longitude) if mapped else None,
         "basemap": None
         if basemap is None or places.latitude is None or places.longitude is None
-        else basemap_shapes.shrink(basemap, places.latitude, places.longitude),
+        else shrink(basemap, places.latitude, places.longitude),
     }
 
 
@@ -117,9 +118,7 @@ def regions(places: Places) -> dict[str, Any] | None:
 
 
 def _whole_degrees(values: NDArray[np.float64] | None) -> list[int]:
-    whole: list[int] = (
-        np.rint(np.asarray(values, dtype=np.float64) * basemap_shapes.DEGREES).astype(np.int64).tolist()
-    )
+    whole: list[int] = np.rint(np.asarray(values, dtype=np.float64) * DEGREES).astype(np.int64).tolist()
     return whole
 
 

@@ -68,20 +68,14 @@ from safeside.visits import Confirm, Counts, Expected, count_visits, default_cac
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Sources:
-    """The private data and what is known of them; nothing here is opened before the reservation is paid."""
-
-    visits: Any
-    expected: Expected | None = None
-    allow_nobody: bool = False
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
 class Publication:
     """A release that can be made: checked, priced, and not yet paid for."""
 
     inquiry: Inquiry
-    sources: Sources
+    visits: Any
+    """The private data: not opened before the reservation is paid."""
+    expected: Expected
+    """What is known of them, and is not published."""
     ledger: Ledger
     dataset: Dataset
     request: str
@@ -89,6 +83,7 @@ class Publication:
     key: PrivateKey
     known_on: datetime | None = None
     supersedes: str | None = None
+    allow_nobody: bool = False
     basemap: dict[str, Any] | None = None
     entropy: Entropy | None = None
     again: bool = False
@@ -300,11 +295,8 @@ class Publication:
         the curator sees. One that an earlier run left stays paid: that run may have drawn before it died.
         """
         try:
-            if self.question.groups is None:
-                counts = self._count_visits(reservation, progress, confirm)
-            else:
-                counts = self._count_groups(reservation, progress)
-            require_within(counts, self.question.people, allow_nobody=self.sources.allow_nobody)
+            counts = self._counts(reservation, progress, confirm)
+            require_within(counts, self.question.people, allow_nobody=self.allow_nobody)
             people_counts(counts.values, self.question.people)
         except LimitBroken as error:
             self.ledger.stop(reservation)
@@ -313,35 +305,38 @@ class Publication:
             raise self._refused(reservation, error) from error
         return counts
 
-    def _count_visits(self, reservation: Reservation, progress: Progress, confirm: Confirm) -> Counts:
+    def _counts(self, reservation: Reservation, progress: Progress, confirm: Confirm) -> Counts:
+        question, listed, form = self.question, self.inquiry.places, self.inquiry.format
+
+        def on_files(files: tuple[str, ...]) -> None:
+            self.ledger.read_files(reservation, files)
+
+        if question.groups is not None:
+            return count_grouped(
+                self.visits,
+                listed,
+                question.groups,
+                form,
+                max_groups_per_person=question.max_places_per_person,
+                expected=self.expected,
+                allow_nobody=self.allow_nobody,
+                key=self.ledger.fingerprint_key,
+                on_files=on_files,
+                progress=progress,
+            )
         return count_visits(
-            self.sources.visits,
-            self.inquiry.places,
-            self.question.each_window,
-            self.inquiry.format,
-            max_places_per_person=self.question.max_places_per_person,
+            self.visits,
+            listed,
+            question.each_window,
+            form,
+            max_places_per_person=question.max_places_per_person,
             exclude_unknown_places=self.inquiry.exclude_unknown_places,
-            expected=self.sources.expected,
+            expected=self.expected,
             key=self.ledger.fingerprint_key,
-            on_files=lambda files: self.ledger.read_files(reservation, files),
-            until=(self.known_on or reservation.time) if self.question.so_far else None,
+            on_files=on_files,
+            until=(self.known_on or reservation.time) if question.so_far else None,
             confirm=confirm,
             remember=default_cache(),
-            progress=progress,
-        )
-
-    def _count_groups(self, reservation: Reservation, progress: Progress) -> Counts:
-        assert self.question.groups is not None
-        return count_grouped(
-            self.sources.visits,
-            self.inquiry.places,
-            self.question.groups,
-            self.inquiry.format,
-            max_groups_per_person=self.question.max_places_per_person,
-            expected=self.sources.expected,
-            allow_nobody=self.sources.allow_nobody,
-            key=self.ledger.fingerprint_key,
-            on_files=lambda files: self.ledger.read_files(reservation, files),
             progress=progress,
         )
 

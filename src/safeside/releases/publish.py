@@ -22,7 +22,7 @@ from safeside.releases.basemap import read_basemap
 from safeside.releases.earlier import remember
 from safeside.releases.manifest import FILE, read
 from safeside.releases.preview import Preview
-from safeside.releases.publication import Publication, Sources
+from safeside.releases.publication import Publication
 from safeside.releases.question import Targets
 from safeside.releases.release import Release, load_release
 from safeside.releases.signature import check_signature
@@ -132,11 +132,9 @@ def prepare(
         declared = expected or Expected()
         publication = Publication(
             inquiry=inquiry,
-            sources=Sources(
-                visits=visits,
-                allow_nobody=allow_nobody,
-                expected=declared if covers is None else replace(declared, covers=covers),
-            ),
+            visits=visits,
+            allow_nobody=allow_nobody,
+            expected=declared if covers is None else replace(declared, covers=covers),
             ledger=book,
             dataset=known,
             request=request,

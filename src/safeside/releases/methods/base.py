@@ -69,6 +69,16 @@ class Conditions:
         """What each condition is called in files."""
         return labels(self.targets, self.question.windows, self.question.measures)
 
+    def within(self, bounds: Whole, bounded: Mask) -> Answers:
+        """Answers where a bound within the threshold says "at most", and nothing else says anything."""
+        quiet = bounded & (bounds <= self.at_most)
+        return self.answered(
+            states=np.where(quiet, CODE[State.AT_MOST], CODE[State.UNCLEAR]).astype(np.uint8),
+            upper=np.where(bounded, bounds, 0),
+            lower=np.zeros(len(self), dtype=np.int64),
+            bounded=bounded,
+        )
+
     def answered(self, *, states: States, upper: Whole, lower: Whole, bounded: Mask) -> Answers:
         """Answers to these conditions, and what their public sizes say: no bound is above one."""
         groups, most = self.question.groups, self.most

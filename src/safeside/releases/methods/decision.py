@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from safeside import exact
-from safeside.decisions.states import State
 from safeside.errors import BadNumber
 from safeside.mechanisms.optimal_decision import OptimalDecision
 from safeside.noise.entropy import Entropy
 from safeside.privacy.account import Kind
-from safeside.releases.answers import CODE, Answers
+from safeside.releases.answers import Answers
 from safeside.releases.methods.base import Conditions, Drawn, Mechanism, Method, Whole
 from safeside.releases.methods.counts import require_limit
 from safeside.visits import Places
@@ -56,14 +55,7 @@ class OneBitDecisions(Method, frozen=True, kw_only=True, tag="decision"):
         return Drawn(values=decided.values.astype(np.int64), simulated=decided.simulated)
 
     def states(self, asked: Conditions, drawn: Drawn) -> Answers:
-        values = drawn.values
-        certain = values.astype(np.bool_)
-        return asked.answered(
-            states=np.where(certain, CODE[State.AT_MOST], CODE[State.UNCLEAR]).astype(np.uint8),
-            upper=np.where(certain, asked.at_most, 0),
-            lower=np.zeros(values.size, dtype=np.int64),
-            bounded=certain,
-        )
+        return asked.within(asked.at_most, drawn.values.astype(np.bool_))
 
     def values_behind(self, _asked: Conditions, answers: Answers) -> tuple[Whole, ...]:
         return (answers.bounded.astype(np.int64),)

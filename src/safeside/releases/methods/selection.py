@@ -15,13 +15,12 @@ import polars as pl
 
 from safeside import exact, records
 from safeside.decisions.compare import Outlook
-from safeside.decisions.states import State
 from safeside.mechanisms.ladder import NO_BOUND
 from safeside.mechanisms.selection import Selection
 from safeside.mechanisms.selection_plan import SelectionPlan, plan_selection
 from safeside.noise.entropy import Entropy
 from safeside.records import PlainText
-from safeside.releases.answers import CODE, Answers
+from safeside.releases.answers import Answers
 from safeside.releases.methods.base import Conditions, Drawn, Forecast, Mechanism, Method, Whole
 from safeside.releases.methods.forecasting import read_forecast
 from safeside.visits import Places
@@ -89,14 +88,7 @@ class SelectedConditions(Method, frozen=True, kw_only=True, tag="selection"):
         )
 
     def states(self, asked: Conditions, drawn: Drawn) -> Answers:
-        bounded = drawn.values != NO_BOUND
-        quiet = bounded & (drawn.values <= asked.at_most)
-        return asked.answered(
-            states=np.where(quiet, CODE[State.AT_MOST], CODE[State.UNCLEAR]).astype(np.uint8),
-            upper=np.where(bounded, drawn.values, 0),
-            lower=np.zeros(len(asked), dtype=np.int64),
-            bounded=bounded,
-        )
+        return asked.within(drawn.values, drawn.values != NO_BOUND)
 
     def values_behind(self, _asked: Conditions, answers: Answers) -> tuple[Whole, ...]:
         return (np.where(answers.bounded, answers.upper, NO_BOUND),)
