@@ -11,13 +11,15 @@ import pytest
 from safeside import exact
 from safeside.audit.case import Case, Check
 from safeside.audit.published import ALL_TERMS, PAIRS, WAYS, counts_at, published, windows_of
+from safeside.audit.published_groups import FROZEN, GROUPED, groups
+from safeside.audit.published_groups import regions as regions_of_groups
 from safeside.audit.published_selection import SELECTED, regions, selected
 from safeside.audit.publishing import HOURS, Scripted, desk, replaced, words_for
 from safeside.ledger.witness import STATE_VARIABLE
 from safeside.mechanisms.laws import Up
 from safeside.releases.methods import METHODS, chosen
 
-EVERY = [*published(), *selected()]
+EVERY = [*published(), *selected(), *groups()]
 
 
 @pytest.mark.parametrize("one", EVERY, ids=lambda one: f"{one.name}: {one.setting}")
@@ -54,6 +56,26 @@ def test_regions_of_randomness_are_disjoint_and_most_of_what_happens() -> None:
             mass = sum((one.mass for one in listed), exact.ball(0))
             assert mass > 0.25
             assert mass < 1.0000001
+
+
+def test_every_method_is_run_on_groups_and_all_that_can_be_drawn_is_listed() -> None:
+    nothing = dict.fromkeys(("max_alarms", "order", "profile", "learn_from", "decision"))
+    methods = {chosen(way.terms.get("method"), {**nothing, **way.terms}) for way in FROZEN.values()}
+    assert methods == set(METHODS.values())
+    for way in GROUPED:
+        for left, right in way.pairs:
+            before, after = way.counts(left), way.counts(right)
+            assert max(before[one] - after[one] for one in before) == 1
+            assert sum(before.values()) - sum(after.values()) <= way.most_measures
+            for dataset in (left, right):
+                mass = sum((one.mass for one in regions_of_groups(way, way.counts(dataset))), exact.ball(0))
+                assert abs(float(mass.mid()) - 1) < 1e-12
+    falls = [
+        sum(way.counts(left).values()) - sum(way.counts(right).values())
+        for way in GROUPED
+        for left, right in way.pairs
+    ]
+    assert max(falls) == 2, "one person is counted by two measures"
 
 
 def test_datasets_are_neighbours_and_differ() -> None:

@@ -12,6 +12,7 @@ import itertools
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -28,6 +29,7 @@ from safeside.audit.publishing import (
     LATER,
     STEADY,
     Condition,
+    Desk,
     Made,
     Scripted,
     desk,
@@ -72,10 +74,34 @@ class Way:
     orders: tuple[tuple[int, ...], ...] = ((),)
     """Words that settle a random order, each equally likely."""
 
+    whole: bool = False
+    """Whether all that can be drawn is enumerated, and nothing is left for an event elsewhere."""
+
     @property
     def windows(self) -> int:
         """How many there are."""
         return windows_of(self.terms)
+
+    def desk(self) -> AbstractContextManager[Desk]:
+        """Where it is published."""
+        return desk(PLACES, self.limits, self.popularity)
+
+    def counts(self, dataset: Dataset) -> dict[Condition, int]:
+        """The true counts."""
+        return counts_at(dataset, self.windows)
+
+    def claims(self, made: Made) -> dict[Condition, tuple[str, int | None]]:
+        """What is said of each condition beyond what is public anyway."""
+        return made.answers()
+
+    def false_answer(self, dataset: Dataset, made: Made) -> str | None:
+        """An answer that is not true of the dataset, if there is one."""
+        true = self.counts(dataset)
+        for condition, (state, upper) in made.answers().items():
+            if upper is not None and true[condition] > upper:
+                said = f"says at most {upper} at {condition[0]} ({state})"
+                return f"{said} of {show_pair((dataset, dataset))}: false"
+        return None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +152,7 @@ def published() -> Iterator[Case | Check]:
         yield Check(
             name="published",
             setting=f"{name}: the same randomness on neighbours",
-            run=partial(frozen, terms),
+            run=partial(frozen, Way(name=name, terms=terms)),
         )
     yield Check(
         name="entropy",
@@ -191,13 +217,13 @@ def every_transcript(
     charges: dict[Any, Fraction] = {ELSEWHERE: way.epsilon}
     false: str | None = None
     other: str | None = None
-    with desk(PLACES, way.limits, way.popularity) as table:
+    with way.desk() as table:
         for dataset in dict.fromkeys(itertools.chain.from_iterable(way.pairs)):
             masses: dict[Any, Ball] = {}
-            for region in regions(counts_at(dataset, way.windows)):
+            for region in regions(way.counts(dataset)):
                 source = Scripted(region.words)
                 made = table.publish(dataset, source, way.terms)
-                false = false or false_answer(dataset, made, way.windows)
+                false = false or way.false_answer(dataset, made)
                 other = other or region.other_than_drawn(dataset, made, source)
                 seen = tuple(sorted(made.files.items()))
                 charges[seen] = max(made.charged, charges.get(seen, made.charged))
@@ -205,7 +231,8 @@ def every_transcript(
                     masses[seen] = masses.get(seen, exact.ball(0)) + region.mass
             listed = {seen: mass for seen, mass in masses.items() if complete(seen)}
             with exact.precision(exact.PMF_BITS):
-                channel[dataset] = {**listed, ELSEWHERE: 1 - sum(listed.values(), exact.ball(0))}
+                left = 1 - sum(listed.values(), exact.ball(0))
+            channel[dataset] = listed if way.whole else {**listed, ELSEWHERE: left}
     with exact.precision(exact.PMF_BITS):
         both = ((channel[here], channel[there]) for here, there in way.pairs)
         wrong = undercharged(both, charges.__getitem__, way.epsilon)
@@ -221,16 +248,6 @@ def highest_bound(seen: Sequence[tuple[str, bytes]]) -> int:
     """The largest upper bound in a transcript."""
     bounds = [upper for _, upper in Made(files=dict(seen), charged=Fraction(0)).answers().values()]
     return max((bound for bound in bounds if bound is not None), default=0)
-
-
-def false_answer(dataset: Dataset, made: Made, windows: int = 1) -> str | None:
-    """An answer that is not true of the dataset, if there is one."""
-    true = counts_at(dataset, windows)
-    for condition, (state, upper) in made.answers().items():
-        if upper is not None and true[condition] > upper:
-            place = condition[0]
-            return f"says at most {upper} at {place} ({state}) of {show_pair((dataset, dataset))}: false"
-    return None
 
 
 def _more_than_answers(channel: Mapping[Dataset, Mapping[Any, Ball]]) -> str | None:
@@ -256,21 +273,20 @@ def _shortened(finding: Finding) -> Finding:
     return replace(finding, witness=dict(finding.witness)["answers.csv"].decode().splitlines()[1:])
 
 
-def frozen(terms: Mapping[str, Any]) -> str | None:
+def frozen(way: Way) -> str | None:
     """The same recorded randomness on neighbours: choices are the same, and answers move with the counts."""
-    windows = windows_of(terms)
-    with desk(PLACES, (1, 1), POPULARITY) as table:
-        for (left, right), seed in itertools.product(PAIRS, _SEEDS):
+    with way.desk() as table:
+        for (left, right), seed in itertools.product(way.pairs, _SEEDS):
             sources = Scripted(seed=seed), Scripted(seed=seed)
-            one = table.publish(left, sources[0], terms)
-            two = table.publish(right, sources[1], terms)
-            wrong = false_answer(left, one, windows) or false_answer(right, two, windows)
-            wrong = wrong or _choices(one, two)
-            fell = _falls(counts_at(left, windows), counts_at(right, windows))
+            one = table.publish(left, sources[0], way.terms)
+            two = table.publish(right, sources[1], way.terms)
+            wrong = way.false_answer(left, one) or way.false_answer(right, two) or _choices(one, two)
+            after = way.counts(right)
+            fell = {condition: n - after[condition] for condition, n in way.counts(left).items()}
             if not one.outcome():
                 wrong = wrong or _moved(one, two, fell)
             elif one.outcome() == two.outcome():
-                wrong = wrong or _grown(one, two, fell)
+                wrong = wrong or _grown(way.claims(one), way.claims(two), fell)
                 if sources[0].taken != sources[1].taken:
                     wrong = wrong or "how much randomness is taken depends on the data"
             if wrong:
@@ -293,10 +309,6 @@ def _choices(one: Made, two: Made) -> str | None:
     return None if written[0] == written[1] else "release.json depends on the data beyond its answers"
 
 
-def _falls(before: Mapping[Condition, int], after: Mapping[Condition, int]) -> dict[Condition, int]:
-    return {condition: count - after[condition] for condition, count in before.items()}
-
-
 def _moved(one: Made, two: Made, falls: Mapping[Condition, int]) -> str | None:
     """Where a count is the same so is the answer; where it fell, the bound fell by no more."""
     here, there = one.answers(), two.answers()
@@ -313,9 +325,10 @@ def _moved(one: Made, two: Made, falls: Mapping[Condition, int]) -> str | None:
     return None
 
 
-def _grown(one: Made, two: Made, falls: Mapping[Condition, int]) -> str | None:
+def _grown(
+    here: Mapping[Condition, Any], there: Mapping[Condition, Any], falls: Mapping[Condition, int]
+) -> str | None:
     """Of one claim, with the same level and component: whoever leaves can only add to what it is about."""
-    here, there = one.answers(), two.answers()
     for condition, said in here.items():
         if said != there[condition] and (falls[condition] == 0 or said[1] is not None):
             return f"the answer at {condition[0]} changes although its count does not, or is withdrawn"

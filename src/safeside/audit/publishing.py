@@ -12,12 +12,12 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final, TypeVar
 
 import numpy as np
 import polars as pl
@@ -47,7 +47,7 @@ LATER: Final = "+"
 
 
 Condition = tuple[str, int]
-"""A place, and the number of its window."""
+"""A place, and the number of its window; or a group, and that of a measure."""
 
 
 class Scripted:
@@ -90,11 +90,12 @@ class Made:
     """What the ledger holds for it, net of what came back."""
 
     def answers(self) -> dict[Condition, tuple[str, int | None]]:
-        """State and upper bound of each place in each window."""
-        table = pl.read_csv(self.files["answers.csv"], schema_overrides={"place": pl.String})
-        number = {window: at for at, window in enumerate(table["window"].unique(maintain_order=True))}
+        """State and upper bound of each place in each window, or of each group by each measure."""
+        table = pl.read_csv(self.files["answers.csv"])
+        target, again = table.columns[0], "measure" if "measure" in table.columns else table.columns[1]
+        number = {name: at for at, name in enumerate(table[again].unique(maintain_order=True))}
         return {
-            (row["place"], number[row["window"]]): (row["state"], row["upper_bound"])
+            (row[target], number[row[again]]): (row["state"], row["upper_bound"])
             for row in table.iter_rows(named=True)
         }
 
@@ -107,17 +108,10 @@ class Made:
 class Desk:
     """One publisher. A dataset lists, for each person, the places they are at."""
 
-    def __init__(
-        self, home: Path, places: Sequence[str], limits: Sequence[int], popularity: Sequence[int] | None
-    ) -> None:
+    def __init__(self, home: Path, listed: Mapping[str, Sequence[Any]]) -> None:
         self._home, self._kept = home / "desk", home / "kept"
         self._kept.mkdir(parents=True)
-        listed = {
-            "place": [*places, STEADY],
-            "at_most": [*limits, 1],
-            **({} if popularity is None else {"popularity": list(popularity)}),
-        }
-        pl.DataFrame(listed).write_csv(self._kept / "places.csv")
+        pl.DataFrame(listed).write_csv(self._kept / "list.csv")
         create_key(self._kept / "key", now=_KNOWN_ON)
         self._kept.rename(self._home)
         with create_ledger(self._home / "ledger.db", now=_KNOWN_ON) as ledger:
@@ -128,11 +122,10 @@ class Desk:
         """Put everything back as it was at first, write the dataset, publish, and read what came out."""
         shutil.rmtree(self._home)
         shutil.copytree(self._kept, self._home)
-        self._visits(dataset).write_csv(self._home / "visits.csv")
+        self.table(dataset).write_csv(self._home / "data.csv")
         out = self._home / "release"
         publish(
-            self._home / "visits.csv",
-            places=self._home / "places.csv",
+            self._home / "data.csv",
             dataset=_DATASET,
             ledger=self._home / "ledger.db",
             key=self._home / "key",
@@ -140,14 +133,25 @@ class Desk:
             known_on=_KNOWN_ON,
             request_id="r-audit",
             entropy=entropy,
-            **{"when": WHEN, **terms},
+            **self.about(self._home / "list.csv"),
+            **{**self.always, **terms},
         )
-        with open_ledger(self._home / "ledger.db") as ledger:
-            charged = _CAP - ledger.remaining(_DATASET).epsilon
         files = {path.name: path.read_bytes() for path in sorted(out.iterdir())}
-        return Made(files=_without_chance(files), charged=charged)
+        return Made(files=_without_chance(files), charged=self.charged())
 
-    def _visits(self, dataset: Sequence[frozenset[str]]) -> pl.DataFrame:
+    always: ClassVar[Mapping[str, Any]] = {"when": WHEN}
+    """What is asked unless the terms say otherwise."""
+
+    def about(self, listed: Path) -> dict[str, Any]:
+        """What the question is about."""
+        return {"places": listed}
+
+    def charged(self) -> Fraction:
+        """What the ledger holds."""
+        with open_ledger(self._home / "ledger.db") as ledger:
+            return _CAP - ledger.remaining(_DATASET).epsilon
+
+    def table(self, dataset: Sequence[frozenset[str]]) -> pl.DataFrame:
         """Stays of two hours around noon; and somebody before and after, so that the file covers the time."""
         stays = [(f"person {number}", place) for number, one in enumerate(dataset) for place in sorted(one)]
         rows = [
@@ -192,10 +196,19 @@ def replaced(owner: Any, name: str, value: object) -> Iterator[None]:
         setattr(owner, name, before)
 
 
-@contextmanager
 def desk(
     places: Sequence[str], limits: Sequence[int], popularity: Sequence[int] | None = None
-) -> Iterator[Desk]:
+) -> AbstractContextManager[Desk]:
+    """A publisher of visits to these places, and to the steady one."""
+    busy = {} if popularity is None else {"popularity": list(popularity)}
+    return opened(Desk, {"place": [*places, STEADY], "at_most": [*limits, 1], **busy})
+
+
+Kind = TypeVar("Kind", bound=Desk)
+
+
+@contextmanager
+def opened(kind: type[Kind], listed: Mapping[str, Sequence[Any]]) -> Iterator[Kind]:
     """A publisher in a directory of their own, which is gone afterwards."""
     before = os.environ.get(STATE_VARIABLE)
     with tempfile.TemporaryDirectory(prefix="safeside-audit-") as directory:
@@ -203,7 +216,7 @@ def desk(
         # The second witness belongs to the desk and is put back with it.
         os.environ[STATE_VARIABLE] = str(home / "desk" / "state")
         try:
-            yield Desk(home, places, limits, popularity)
+            yield kind(home, listed)
         finally:
             if before is None:
                 del os.environ[STATE_VARIABLE]

@@ -40,7 +40,8 @@ _COUNTS, _SPARSE, _RANDOM = WAYS
 _TESTED, _UNKNOWN, _HOURS = SELECTED
 
 
-def _said(wrong: str | None) -> Caught:
+def said(wrong: str | None) -> Caught:
+    """Caught, if something was found to be wrong."""
     return Caught(
         caught=wrong is not None,
         claimed=0.0,
@@ -69,7 +70,7 @@ def order_by_counts_within_random_buckets() -> Caught:
         return by_chance[np.argsort(-seen[-1][by_chance], kind="stable")]
 
     with replaced(publication, "count_visits", keep_counts), replaced(SparseCounts, "settled", by_counts):
-        return _said(frozen(_RANDOM.terms))
+        return said(frozen(_RANDOM))
 
 
 def thresholds_of_the_first_block() -> Caught:
@@ -81,7 +82,7 @@ def thresholds_of_the_first_block() -> Caught:
         return in_turn(self, counts, repeated, moves, source)
 
     with replaced(SparseQueries, "_in_turn", shifted):
-        return _said(borders(4097))
+        return said(borders(4097))
 
 
 def quiet_answers_share_a_draw() -> Caught:
@@ -109,7 +110,7 @@ def entropy_seeded_by_a_variable() -> Caught:
             return super().uint16(n) if seed is None else simulated_entropy(int(seed)).uint16(n)
 
     with replaced(entropy, "_System", Seeded):
-        return _said(only_from_the_system())
+        return said(only_from_the_system())
 
 
 def drawn_again_where_it_is_unclear() -> Caught:
@@ -195,7 +196,7 @@ def forecast_from_the_counts() -> Caught:
         replaced(SelectedConditions, "settled", from_counts),
         replaced(publication, "check_claims", lambda _release: None),
     ):
-        return _said(frozen(ALL_TERMS["selection"]))
+        return said(frozen(Way(name="selection", terms=ALL_TERMS["selection"])))
 
 
 def level_published_although_a_test_failed() -> Caught:
