@@ -15,7 +15,7 @@ import safeside
 from safeside.errors import BadRelease, BadSignature, LedgerDamaged, LedgerForked
 from safeside.ledger.witness import STATE_VARIABLE
 from safeside.records import canonical
-from safeside.releases import manifest
+from safeside.releases.record import FILE, SIGNATURE
 from safeside.releases.signature import sign
 from safeside.releases.signing import create_key, load_private, rotate_key
 
@@ -41,7 +41,7 @@ def recover(*more: str) -> None:
 
 def cheapen(world: World) -> bytes:
     """The price of the release becomes a millionth; returns release.json as it then is."""
-    path = world.out / manifest.FILE
+    path = world.out / FILE
     record = json.loads(path.read_bytes())
     record["ledger"]["cost"]["epsilon"] = "1/1000000"
     path.write_bytes(canonical(record))
@@ -71,13 +71,13 @@ def test_an_edited_price_is_refused(lost: World) -> None:
 
 def test_an_edited_price_is_refused_though_it_is_signed(lost: World) -> None:
     """Whoever has the key still cannot claim a price that the mechanism does not have."""
-    receipt = json.loads((lost.out / manifest.FILE).read_bytes())["ledger"]
+    receipt = json.loads((lost.out / FILE).read_bytes())["ledger"]
     data = cheapen(lost)
-    (lost.out / manifest.SIGNATURE).write_bytes(
+    (lost.out / SIGNATURE).write_bytes(
         sign(
             data,
             load_private(lost.home / "key"),
-            file=manifest.FILE,
+            file=FILE,
             ledger=receipt["id"],
             reference=receipt["reference"],
         )
@@ -91,7 +91,7 @@ def test_an_unsigned_release_and_that_of_a_stranger_are_refused(lost: World) -> 
     create_key(lost.home / "stranger")
     with pytest.raises(BadSignature):
         recover("--key", "stranger.pub")
-    (lost.out / manifest.SIGNATURE).unlink()
+    (lost.out / SIGNATURE).unlink()
     with pytest.raises(BadSignature):
         recover()
     assert remaining(lost) == CAP
@@ -143,7 +143,7 @@ def test_a_key_and_a_release_show_that_there_was_a_ledger(gone: World) -> None:
     Path("key.ledgers").unlink()
     with pytest.raises(LedgerForked, match='"releases/noon" is still there'):
         create()
-    (gone.out / manifest.SIGNATURE).unlink()
+    (gone.out / SIGNATURE).unlink()
     create()
 
 

@@ -18,7 +18,7 @@ from safeside import ledger as ledgers
 from safeside.errors import CannotWrite, SafesideError, UnsafeFile
 from safeside.ledger import Ledger, Rebuilt, Recovery
 from safeside.ledger.addresses import kept_elsewhere
-from safeside.releases import manifest
+from safeside.releases.record import FILE
 from safeside.releases.release import load_release
 from safeside.releases.signature import check_signature
 from safeside.releases.signing import KEY, keyring_path, load_public
@@ -118,11 +118,11 @@ def _signed(beside: Path, key: Path, addresses: Sequence[str]) -> Iterator[Path]
         keys = load_public(keyring_path(key))
     except SafesideError:
         return
-    candidates = (one for depth in _DEPTHS for one in beside.glob(f"{depth}/{manifest.FILE}"))
+    candidates = (one for depth in _DEPTHS for one in beside.glob(f"{depth}/{FILE}"))
     for path in itertools.islice(candidates, _MOST):
         try:
             release = load_release(path.parent)
-            check_signature(path.parent, manifest.FILE, keys)
+            check_signature(path.parent, FILE, keys)
             ledger_id = release.charged().ledger_id
         except (SafesideError, OSError):
             continue

@@ -20,10 +20,10 @@ from safeside.progress import Progress, quiet
 from safeside.releases.asking import ARGUMENTS, Inquiry, ask, require_declared
 from safeside.releases.basemap import read_basemap
 from safeside.releases.earlier import remember
-from safeside.releases.manifest import FILE, read
 from safeside.releases.preview import Preview
 from safeside.releases.publication import Publication
 from safeside.releases.question import Targets
+from safeside.releases.record import FILE, read
 from safeside.releases.release import Release, load_release
 from safeside.releases.signature import check_signature
 from safeside.releases.signing import (

@@ -15,8 +15,8 @@ from typing import Final
 from safeside import disk
 from safeside.errors import CannotWrite
 from safeside.ledger import Ledger
-from safeside.releases import manifest
 from safeside.releases.files import WITHDRAWN
+from safeside.releases.record import FILE
 from safeside.releases.staging import APPEARING, SEALED
 
 _LEFT: Final = re.compile(rf"\..+\.[0-9a-f]{{16}}\.[0-9a-f]{{16}}\.({SEALED}|{APPEARING})")
@@ -71,7 +71,7 @@ def _require_data(path: Path) -> None:
         what = "a ledger or its witness, which must outlive the data"
     elif start.startswith(_KEY) or path.name.endswith((".keyring", ".pub")):
         what = "a key, without which releases cannot be verified"
-    elif manifest.FILE in beside or WITHDRAWN in beside:
+    elif FILE in beside or WITHDRAWN in beside:
         what = "part of a release, which holds no personal data"
     else:
         return

@@ -24,6 +24,7 @@ from safeside.records import Part, PlainText, Record
 from safeside.releases.grouped import Grouped
 from safeside.releases.methods import AnyMethod, Conditions, Whole
 from safeside.releases.methods.base import Forecast, Number, Positive
+from safeside.releases.times import clock
 from safeside.visits import Window, Windows, hull
 from safeside.words import Subject, Words, said
 from safeside.words.catalogue import ENGLISH, require_language
@@ -282,5 +283,4 @@ def require_time(window: Window, known_on: datetime, *, so_far: bool) -> None:
 
 def _moment(moment: datetime, window: Window) -> str:
     """On the clock the question was asked in."""
-    zone = datetime.fromisoformat(window.text.split("/")[0]).tzinfo
-    return moment.astimezone(zone).isoformat(timespec="seconds")
+    return moment.astimezone(clock(window.text, None)).isoformat(timespec="seconds")

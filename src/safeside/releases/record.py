@@ -9,12 +9,13 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
-from typing import ClassVar
+from pathlib import Path
+from typing import ClassVar, Final
 
 import msgspec
 
-from safeside import __version__, records
-from safeside.errors import MadeByNewer, SafesideError
+from safeside import __version__, records, untrusted
+from safeside.errors import BadRelease, MadeByNewer, SafesideError, UnsafeFile
 from safeside.ledger.account import NO_RELEASES, Releases
 from safeside.ledger.status import promise_of
 from safeside.privacy.account import Budget, Cost
@@ -22,11 +23,12 @@ from safeside.privacy.guarantee import Neighbours, Unit
 from safeside.records import Part, PlainText, Record
 from safeside.releases import wording
 from safeside.releases.answers import STATES, Answers
-from safeside.releases.manifest import FILE, bad
 from safeside.releases.methods import Conditions, Mechanism
 from safeside.releases.methods.base import Number
 from safeside.releases.question import Question
-from safeside.untrusted import visible
+
+FILE: Final = "release.json"
+SIGNATURE: Final = "signature.json"
 
 
 class File(Part, frozen=True, kw_only=True):
@@ -131,6 +133,22 @@ class ReleaseRecord(Record, frozen=True, kw_only=True):
         return self.software == Software(version=__version__)
 
 
+def read(directory: Path, name: str, limit: int = untrusted.MANIFEST_BYTES) -> bytes:
+    """A file of a release; OSError where there is none, BadRelease where it is not one a release has."""
+    try:
+        return untrusted.read(directory / name, limit)
+    except UnsafeFile as error:
+        raise bad(error.what.rstrip(".")) from None
+
+
+def bad(why: str) -> BadRelease:
+    """The release is not what was published."""
+    return BadRelease(
+        f"This release was altered or is incomplete: {why}.",
+        "Do not use it. Ask the publisher for the release again, and tell them what you found.",
+    )
+
+
 def written(moment: datetime) -> str:
     """A moment as release.json has it."""
     return moment.astimezone(UTC).isoformat(timespec="seconds")
@@ -151,7 +169,8 @@ def decode(data: bytes) -> ReleaseRecord:
     except MadeByNewer:
         raise
     except (ValueError, SafesideError) as error:
-        raise bad(f"{FILE} is not as a release has it ({visible(str(error).splitlines()[0])})") from None
+        why = untrusted.visible(str(error).splitlines()[0])
+        raise bad(f"{FILE} is not as a release has it ({why})") from None
 
 
 def in_words(recorded: object) -> str | None:

@@ -17,12 +17,12 @@ from safeside import extras, records, untrusted
 from safeside.decisions.states import State
 from safeside.errors import BadRelease, ReleaseError, SafesideError
 from safeside.ledger.recovery import Published
-from safeside.releases import manifest, map_page, pages, record, wording
+from safeside.releases import map_page, pages, wording
 from safeside.releases.answers import Answers
-from safeside.releases.files import FILE, MAP, WITHDRAWN, shows_answers
+from safeside.releases.files import MAP, WITHDRAWN, shows_answers
 from safeside.releases.files.answers import CSV, frame, read_csv
 from safeside.releases.methods import Conditions
-from safeside.releases.record import ReleaseRecord
+from safeside.releases.record import FILE, ReleaseRecord, bad, decode, read
 from safeside.untrusted import visible
 
 _LARGEST: Final = 4 << 20
@@ -106,9 +106,9 @@ class Release:
         try:
             return read_csv(self.file(CSV), self.record.question)
         except OSError:
-            raise manifest.bad("answers.csv cannot be read") from None
+            raise bad("answers.csv cannot be read") from None
         except ValueError as error:
-            raise manifest.bad(f"answers.csv {error}") from None
+            raise bad(f"answers.csv {error}") from None
 
     @cached_property
     def conditions(self) -> Conditions:
@@ -125,11 +125,11 @@ class Release:
                 asked = replace(asked, known=method.read_known(asked, self.file(method.file)))
             method.mechanism(asked)
         except OSError:
-            raise manifest.bad(f"{method.file} is missing") from None
+            raise bad(f"{method.file} is missing") from None
         except SafesideError as error:
-            raise manifest.bad(f"its question is one that is refused ({error.what.rstrip('.')})") from None
+            raise bad(f"its question is one that is refused ({error.what.rstrip('.')})") from None
         except (ValueError, OverflowError) as error:
-            raise manifest.bad(f"{error}") from None
+            raise bad(f"{error}") from None
         return asked
 
     def __len__(self) -> int:
@@ -182,7 +182,7 @@ class Release:
         """One of its data files or pages: as it is in memory, or on the disk now."""
         if self.held is not None:
             return self.held[name]
-        return manifest.read(self.directory, name, untrusted.DATA_BYTES)
+        return read(self.directory, name, untrusted.DATA_BYTES)
 
     def summary(self) -> str:
         """What was said, in a few lines."""
@@ -224,7 +224,7 @@ class Release:
 def hold(directory: Path, files: Mapping[str, bytes]) -> Release:
     """The release that these files are, before they stand in the directory or whatever stands there."""
     data = files[FILE]
-    return Release(directory=directory, record=record.decode(data), digest=records.digest(data), held=files)
+    return Release(directory=directory, record=decode(data), digest=records.digest(data), held=files)
 
 
 def load_release(directory: Path | str) -> Release:
@@ -243,10 +243,10 @@ def load_release(directory: Path | str) -> Release:
             "Use a later release, if there is one.",
         )
     try:
-        data = manifest.read(directory, FILE)
+        data = read(directory, FILE)
     except OSError:
         raise BadRelease(
             f'There is no release in "{directory}".',
             "Give the directory that holds release.json.",
         ) from None
-    return Release(directory=directory, record=record.decode(data), digest=records.digest(data))
+    return Release(directory=directory, record=decode(data), digest=records.digest(data))

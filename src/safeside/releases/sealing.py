@@ -24,7 +24,7 @@ from safeside import disk, records, untrusted
 from safeside.errors import BadRelease, CannotWrite, StoreUnavailable
 from safeside.ledger import Draw, Ledger, Reservation, steps
 from safeside.releases import publish_steps
-from safeside.releases.manifest import FILE, SIGNATURE, bad
+from safeside.releases.record import FILE, SIGNATURE, bad
 from safeside.releases.release import Release, hold, load_release
 from safeside.releases.signature import sign
 from safeside.releases.signing import PrivateKey

@@ -7,16 +7,16 @@ the steps for a reader who does not have safeside.
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar, Final
 
+import msgspec
+
 from safeside import records, untrusted
 from safeside.errors import BadRelease, BadSignature
 from safeside.records import Part, Record
-from safeside.releases import manifest
+from safeside.releases.record import SIGNATURE, bad, read
 from safeside.releases.signing import PrivateKey, PublicKey
 from safeside.untrusted import visible
 
@@ -39,13 +39,13 @@ class Signed(Part, frozen=True, kw_only=True):
     """One key's signature; the id only helps to find the key."""
 
     keyid: str
-    sig: str
+    sig: bytes
 
 
 class Envelope(Part, frozen=True, kw_only=True):
-    """A DSSE envelope with one signature. Its names are DSSE's."""
+    """A DSSE envelope with one signature. Its names are DSSE's; bytes are written in base64."""
 
-    payload: str
+    payload: bytes
     payloadType: str
     signatures: tuple[Signed]
 
@@ -60,22 +60,21 @@ def sign(data: bytes, key: PrivateKey, *, file: str, ledger: str, reference: str
     """signature.json for a file with these bytes; `ledger` and `reference` are the receipt."""
     signature = Signature(file=file, sha256=records.digest(data), ledger=ledger, reference=reference)
     payload = records.encode(signature)
-    sig = key.sign(pre_authentication_encoding(payload))
-    return records.canonical(
-        Envelope(
-            payload=base64.b64encode(payload).decode(),
-            payloadType=PAYLOAD_TYPE,
-            signatures=(Signed(keyid=key.public.id, sig=base64.b64encode(sig).decode()),),
-        )
-    )
+    signed = Signed(keyid=key.public.id, sig=key.sign(pre_authentication_encoding(payload)))
+    return _spelled(Envelope(payload=payload, payloadType=PAYLOAD_TYPE, signatures=(signed,)))
+
+
+def _spelled(envelope: Envelope) -> bytes:
+    """In the one way (RFC 8785)."""
+    return msgspec.json.encode(envelope, order="sorted")
 
 
 def check_signature(directory: Path, file: str, keys: Sequence[PublicKey]) -> Signature:
     """What one of these keys has signed of the file of this name, as it stands there now."""
     try:
-        data = manifest.read(directory, file)
+        data = read(directory, file)
     except OSError:
-        raise manifest.bad(f"{file} is missing") from None
+        raise bad(f"{file} is missing") from None
     envelope = _envelope(directory)
     (signed,) = envelope.signatures
     key = next((one for one in keys if one.id == signed.keyid), None)
@@ -85,17 +84,13 @@ def check_signature(directory: Path, file: str, keys: Sequence[PublicKey]) -> Si
             "given.",
             "Get the publisher's .pub or .keyring file from a source you trust, not from the release itself.",
         )
-    try:
-        payload = base64.b64decode(envelope.payload, validate=True)
-        sig = base64.b64decode(signed.sig, validate=True)
-    except (binascii.Error, ValueError):
-        raise manifest.bad(f"{manifest.SIGNATURE} cannot be read") from None
-    if envelope.payloadType != PAYLOAD_TYPE or not key.signed(pre_authentication_encoding(payload), sig):
+    message = pre_authentication_encoding(envelope.payload)
+    if envelope.payloadType != PAYLOAD_TYPE or not key.signed(message, signed.sig):
         raise _altered(file)
     try:
-        signature = records.decode(Signature, payload)
+        signature = records.decode(Signature, envelope.payload)
     except ValueError:
-        raise manifest.bad(f"{manifest.SIGNATURE} cannot be read") from None
+        raise bad(f"{SIGNATURE} cannot be read") from None
     if (signature.file, signature.sha256) != (file, records.digest(data)):
         raise _altered(file)
     return signature
@@ -103,7 +98,7 @@ def check_signature(directory: Path, file: str, keys: Sequence[PublicKey]) -> Si
 
 def _envelope(directory: Path) -> Envelope:
     try:
-        data = manifest.read(directory, manifest.SIGNATURE)
+        data = read(directory, SIGNATURE)
         value = untrusted.parse(data)
     except (OSError, ValueError, BadRelease):
         raise BadSignature(
@@ -112,10 +107,10 @@ def _envelope(directory: Path) -> Envelope:
         ) from None
     try:
         envelope = records.convert(Envelope, value)
-        if records.canonical(envelope) != data:
+        if _spelled(envelope) != data:
             raise ValueError("it is not canonical JSON (RFC 8785)")
     except ValueError:
-        raise manifest.bad(f"{manifest.SIGNATURE} cannot be read") from None
+        raise bad(f"{SIGNATURE} cannot be read") from None
     return envelope
 
 

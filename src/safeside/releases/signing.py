@@ -46,6 +46,11 @@ class PublicKey:
 
     raw: bytes
 
+    @classmethod
+    def of(cls, key: Ed25519PublicKey) -> PublicKey:
+        """The key, from the form that the library of keys has."""
+        return cls(raw=key.public_bytes_raw())
+
     @property
     def id(self) -> str:
         """A short name that no other key has."""
@@ -84,11 +89,7 @@ class PrivateKey:
     @property
     def public(self) -> PublicKey:
         """The half that readers hold."""
-        return PublicKey(
-            raw=self._key.public_key().public_bytes(
-                serialization.Encoding.Raw, serialization.PublicFormat.Raw
-            )
-        )
+        return PublicKey.of(self._key.public_key())
 
     def pem(self, passphrase: str | None) -> bytes:
         """The private key as it is stored: under a passphrase, or readable for whoever has the file."""
@@ -254,9 +255,7 @@ def load_public(path: Path | str) -> tuple[PublicKey, ...]:
         except ValueError:
             continue
         if isinstance(key, Ed25519PublicKey):
-            keys.append(
-                PublicKey(raw=key.public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw))
-            )
+            keys.append(PublicKey.of(key))
     if not keys:
         raise BadSignature(
             f'"{path}" holds no Ed25519 public key.',

@@ -57,9 +57,11 @@ class Span:
         return timedelta(seconds=self.end.timestamp() - self.start.timestamp())
 
 
-def clock(window: str, timezone: str | None) -> tzinfo | None:
+def clock(window: str, timezone: str | None) -> tzinfo:
     """The clock that a window was asked in: its zone, or its offset."""
-    return find_zone(timezone) if timezone else Span.of(window).start.tzinfo
+    zone = find_zone(timezone) if timezone else Span.of(window).start.tzinfo
+    assert zone is not None, "windows are written with their offsets"
+    return zone
 
 
 @lru_cache(maxsize=64)

@@ -29,13 +29,20 @@ from safeside.privacy.guarantee import Unit
 from safeside.records import Part, canonical
 from safeside.releases import files
 from safeside.releases.answers import Answers
-from safeside.releases.files import FILE, SIGNATURE
 from safeside.releases.files.answers import CSV
-from safeside.releases.manifest import bad
 from safeside.releases.methods import Conditions
 from safeside.releases.methods.base import Mask
 from safeside.releases.question import Targets, common_threshold
-from safeside.releases.record import Promised, ReleaseRecord, counted, described, written
+from safeside.releases.record import (
+    FILE,
+    SIGNATURE,
+    Promised,
+    ReleaseRecord,
+    bad,
+    counted,
+    described,
+    written,
+)
 from safeside.releases.release import Release, load_release
 from safeside.releases.signature import check_signature
 from safeside.releases.signing import PublicKey, load_public

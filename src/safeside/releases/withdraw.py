@@ -18,9 +18,9 @@ from safeside import __version__, disk, records
 from safeside.errors import BadQuestion, BadRelease, LedgerForked
 from safeside.ledger import Ledger, Stage
 from safeside.records import Part, PlainText, Record
-from safeside.releases import manifest, pages, wording
+from safeside.releases import pages, wording
 from safeside.releases.files import MAP, PAGES, REPORT, STATEMENT, WITHDRAWN
-from safeside.releases.record import File, Software, described
+from safeside.releases.record import SIGNATURE, File, Software, bad, described, read
 from safeside.releases.release import Release, load_release
 from safeside.releases.signature import check_signature, sign
 from safeside.releases.signing import PrivateKey, PublicKey
@@ -112,7 +112,7 @@ def _require_known(release: Release, ledger: Ledger) -> None:
             "Give the ledger it was charged to: its id is in release.json.",
         )
     if known.manifest != release.digest:
-        raise manifest.bad("it is not the release the ledger has committed to")
+        raise bad("it is not the release the ledger has committed to")
 
 
 def _write_notice(notice: Path, release: Release, ledger: Ledger, key: PrivateKey, now: datetime) -> None:
@@ -135,7 +135,7 @@ def _write_notice(notice: Path, release: Release, ledger: Ledger, key: PrivateKe
     signature = sign(data, key, file=WITHDRAWN, ledger=ledger.ledger_id, reference=charged.reference)
     with disk.writing(notice):
         notice.mkdir()
-    for name, content in {**files, WITHDRAWN: data, manifest.SIGNATURE: signature}.items():
+    for name, content in {**files, WITHDRAWN: data, SIGNATURE: signature}.items():
         disk.write(notice / name, content)
     disk.flush(notice)
 
@@ -170,16 +170,16 @@ def read_notice(directory: Path | str, keys: Sequence[PublicKey]) -> Withdrawn:
     directory = Path(directory)
     check_signature(directory, WITHDRAWN, keys)
     try:
-        notice = records.decode(Withdrawn, manifest.read(directory, WITHDRAWN))
+        notice = records.decode(Withdrawn, read(directory, WITHDRAWN))
     except ValueError:
         raise BadRelease(
             f'"{WITHDRAWN}" cannot be read.', "Ask the publisher whether the release was withdrawn."
         ) from None
     for name, file in notice.files.items():
         try:
-            found = described(manifest.read(directory, name))
+            found = described(read(directory, name))
         except OSError:
             found = None
         if name not in PAGES or found != file:
-            raise manifest.bad(f"{visible(name)} is not the notice that was signed")
+            raise bad(f"{visible(name)} is not the notice that was signed")
     return notice

@@ -14,9 +14,8 @@ from safeside import records
 from safeside.releases import map_page, pages, report, table_page, wording
 from safeside.releases.answers import Answers
 from safeside.releases.files import answers as data
-from safeside.releases.manifest import FILE, SIGNATURE
 from safeside.releases.methods import Conditions
-from safeside.releases.record import ReleaseRecord, counted, described
+from safeside.releases.record import FILE, ReleaseRecord, counted, described
 from safeside.visits import Places
 
 if TYPE_CHECKING:
@@ -140,18 +139,3 @@ def chances(asked: Conditions) -> dict[int, float]:
     step = -(-(last + 1) // _COUNTS_SHOWN)
     shown = sorted({*range(0, last + 1, step), min(limit, last)})
     return question.method.chances(asked, limit, shown)
-
-
-__all__ = [
-    "FILE",
-    "LIST",
-    "MAP",
-    "PAGES",
-    "REPORT",
-    "SIGNATURE",
-    "STATEMENT",
-    "WITHDRAWN",
-    "compose",
-    "names",
-    "shows_answers",
-]

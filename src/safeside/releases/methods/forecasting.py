@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta, tzinfo
+from datetime import timedelta, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -19,6 +19,7 @@ from safeside.decisions import forecast as rules
 from safeside.decisions.forecast import Whole
 from safeside.errors import BadQuestion
 from safeside.mechanisms.ladder import NO_BOUND
+from safeside.releases.times import Span, clock
 from safeside.visits import Places, Window
 
 if TYPE_CHECKING:
@@ -76,24 +77,16 @@ def weights_of(windows: Sequence[Window], zone: tzinfo | None, profile: str | Pa
     if profile is None:
         return [1] * len(windows)
     hours = rules.read_profile(profile)
-    weights = [hours.of_window(one.start, one.end, zone or clock_of(one)) for one in windows]
+    weights = [hours.of_window(one.start, one.end, zone or clock(one.text, None)) for one in windows]
     # Nobody expected in any of them: what is known of the places still tells them apart.
     return weights if any(weights) else [1] * len(windows)
-
-
-def clock_of(window: Window) -> tzinfo:
-    """The clock that the window is written in."""
-    zone = datetime.fromisoformat(window.text.partition("/")[0]).tzinfo
-    assert zone is not None, "windows are written with their offsets"
-    return zone
 
 
 def _earlier(directory: str | Path) -> Release:
     """A release by selection, whole and unaltered: anybody could write such files."""
     from safeside.releases.files.answers import CSV
-    from safeside.releases.manifest import bad
     from safeside.releases.methods.selection import SelectedConditions
-    from safeside.releases.record import described
+    from safeside.releases.record import bad, described
     from safeside.releases.release import load_release
     from safeside.releases.verify import check_files
 
@@ -145,8 +138,7 @@ def _shared(release: Release, targets: Sequence[str], windows: Sequence[Window])
 
 def _hour(window: Window) -> tuple[str, timedelta]:
     """The time of the day at which a window begins, on its own clock, and its length."""
-    begins = datetime.fromisoformat(window.text.partition("/")[0])
-    return begins.strftime("%H:%M:%S"), window.end - window.start
+    return f"{Span.of(window.text).start:%H:%M:%S}", window.end - window.start
 
 
 def _said(release: Release) -> tuple[NDArray[np.bool_], Whole]:
