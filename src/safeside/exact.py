@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from decimal import Decimal
 from fractions import Fraction
-from typing import Final
+from typing import Final, TypeVar
 
 from flint import arb, ctx, fmpq, fmpz
 
@@ -24,6 +24,7 @@ Number = int | float | str | Decimal | Fraction
 Ball = arb
 Term = Callable[[], Ball]
 """An expression, evaluated anew at whatever precision is being worked at."""
+Decision = TypeVar("Decision", bool, fmpz)
 
 PMF_BITS: Final = 256
 """Precision at which probabilities are evaluated for audits and reports."""
@@ -200,36 +201,32 @@ def evaluate(term: Term, bits: int = PMF_BITS) -> Ball:
         return term()
 
 
-def is_at_most(left: Term, right: Term) -> bool:
-    """Whether left <= right, for certain; precision is raised until the balls decide."""
+def _decided(question: Callable[[], Decision | None], undecided: str) -> Decision:
+    """The answer, at the first precision that gives one."""
     bits = _FIRST_BITS
     while bits <= _MOST_BITS:
         with precision(bits):
-            a, b = left(), right()
-            if a <= b:
-                return True
-            if a > b:
-                return False
+            answer = question()
+        if answer is not None:
+            return answer
         bits *= 2
-    raise BadNumber(
-        f"Two numbers agree to {_MOST_BITS} bits and cannot be put in order.",
-        "Change one of the parameters slightly: they lie on a boundary.",
-    )
+    raise BadNumber(undecided, "Change one of the parameters slightly: they lie on a boundary.")
+
+
+def is_at_most(left: Term, right: Term) -> bool:
+    """Whether left <= right, for certain; precision is raised until the balls decide."""
+
+    def question() -> bool | None:
+        a, b = left(), right()
+        return True if a <= b else False if a > b else None
+
+    return _decided(question, f"Two numbers agree to {_MOST_BITS} bits and cannot be put in order.")
 
 
 def ceiling(term: Term) -> int:
     """The least whole number not below the term, for certain."""
-    bits = _FIRST_BITS
-    while bits <= _MOST_BITS:
-        with precision(bits):
-            value = term().ceil().unique_fmpz()
-        if value is not None:
-            return int(value)
-        bits *= 2
-    raise BadNumber(
-        f"A number lies within {_MOST_BITS} bits of a whole number and cannot be rounded safely.",
-        "Change one of the parameters slightly: they lie on a boundary.",
-    )
+    undecided = f"A number lies within {_MOST_BITS} bits of a whole number and cannot be rounded safely."
+    return int(_decided(lambda: term().ceil().unique_fmpz(), undecided))
 
 
 def least_power(rate: Fraction, bound: Fraction) -> int:
@@ -241,34 +238,32 @@ def least_power(rate: Fraction, bound: Fraction) -> int:
     return ceiling(lambda: -ball(bound).log() / ball(rate))
 
 
-def upper(value: Ball) -> Fraction:
-    """A rational not below anything in the ball."""
+def upper(value: Ball | Fraction) -> Fraction:
+    """A rational not below anything in the ball; a fraction is one itself."""
+    return value if isinstance(value, Fraction) else _end(value.upper)
+
+
+def lower(value: Ball | Fraction) -> Fraction:
+    """A rational not above anything in the ball; a fraction is one itself."""
+    return value if isinstance(value, Fraction) else _end(value.lower)
+
+
+def _end(of_ball: Term) -> Fraction:
     with precision(2 * PMF_BITS):
-        mantissa, exponent = value.upper().man_exp()
-    return _dyadic(int(mantissa), int(exponent))
-
-
-def lower(value: Ball) -> Fraction:
-    """A rational not above anything in the ball."""
-    with precision(2 * PMF_BITS):
-        mantissa, exponent = value.lower().man_exp()
-    return _dyadic(int(mantissa), int(exponent))
-
-
-def _dyadic(mantissa: int, exponent: int) -> Fraction:
-    return Fraction(mantissa) * Fraction(2) ** exponent
+        mantissa, exponent = of_ball().man_exp()
+    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
 
 
 def float_up(value: Ball | Fraction) -> float:
     """The least float that is not below the value."""
-    bound = value if isinstance(value, Fraction) else upper(value)
+    bound = upper(value)
     near = float(bound)
     return near if Fraction(near) >= bound else math.nextafter(near, math.inf)
 
 
 def float_down(value: Ball | Fraction) -> float:
     """The greatest float that is not above the value."""
-    bound = value if isinstance(value, Fraction) else lower(value)
+    bound = lower(value)
     near = float(bound)
     return near if Fraction(near) <= bound else math.nextafter(near, -math.inf)
 

@@ -9,9 +9,9 @@ and Pr[M(X') in S] <= alpha.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Final, TypeVar
 
 from safeside import exact
@@ -35,14 +35,14 @@ def sanitizer(
     exhaustive over the outputs that any X' can give; the others are safe and always taken.
     """
     wrong, right = exact.alpha(alpha), exact.beta(beta)
-    free = frozenset(z for z in true if all(_most(law.get(z, Fraction(0))) == 0 for law in false))
+    free = frozenset(z for z in true if all(upper(law.get(z, Fraction(0))) == 0 for law in false))
     risky = sorted(set(true) - free, key=repr)
     if len(risky) > _MOST_OUTPUTS:
         raise BadNumber(
             f"{len(risky)} outputs can be given both where the decision is true and where it is false.",
             f"Search over at most {_MOST_OUTPUTS}: put tails together, or use a coarser output.",
         )
-    for some in _subsets(risky):
+    for some in chain.from_iterable(combinations(risky, size) for size in range(len(risky) + 1)):
         says = free.union(some)
         if _least_of(true, says) >= right and all(_most_of(law, says) <= wrong for law in false):
             return says
@@ -56,22 +56,9 @@ def separating_set(
     return sanitizer(true, [false], alpha, beta)
 
 
-def _subsets(outputs: Sequence[Output]) -> Iterator[tuple[Output, ...]]:
-    for size in range(len(outputs) + 1):
-        yield from combinations(outputs, size)
-
-
 def _least_of(law: Mapping[Output, Probability], says: Iterable[Output]) -> Fraction:
-    return sum((_least(law.get(z, Fraction(0))) for z in says), start=Fraction(0))
+    return sum((lower(law.get(z, Fraction(0))) for z in says), start=Fraction(0))
 
 
 def _most_of(law: Mapping[Output, Probability], says: Iterable[Output]) -> Fraction:
-    return sum((_most(law.get(z, Fraction(0))) for z in says), start=Fraction(0))
-
-
-def _least(value: Probability) -> Fraction:
-    return value if isinstance(value, Fraction) else lower(value)
-
-
-def _most(value: Probability) -> Fraction:
-    return value if isinstance(value, Fraction) else upper(value)
+    return sum((upper(law.get(z, Fraction(0))) for z in says), start=Fraction(0))

@@ -6,11 +6,12 @@ to, and a guarantee. All probabilities are balls at the working precision.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,10 +62,24 @@ class Law(Protocol):
 
 
 @dataclass(frozen=True)
-class Up:
-    """Geometric: Pr[K = k] = (1-r) r^k for k >= 0, with r = e^-rate."""
+class _Geometric:
+    """Noise of one rate, drawn from tables that are made once; r = e^-rate."""
 
     rate: Fraction
+    sign: ClassVar[int] = 1
+
+    @cached_property
+    def _noise(self) -> Noise:
+        return geometric(self.rate)
+
+    def add_to(self, values: Integers, entropy: Entropy) -> Integers:
+        return self._noise.add_to(values, entropy, sign=self.sign)
+
+
+@dataclass(frozen=True)
+class Up(_Geometric):
+    """Geometric: Pr[K = k] = (1-r) r^k for k >= 0, with r = e^-rate."""
+
     least = 0
     most = None
 
@@ -89,19 +104,12 @@ class Up:
     def margin_down(self, alpha: Fraction) -> int | None:  # noqa: ARG002  (never below the truth)
         return 1
 
-    @cached_property
-    def _noise(self) -> Noise:
-        return geometric(self.rate)
-
-    def add_to(self, values: Integers, entropy: Entropy) -> Integers:
-        return self._noise.add_to(values, entropy)
-
 
 @dataclass(frozen=True)
-class Down:
+class Down(_Geometric):
     """The mirror image of `Up`: K <= 0."""
 
-    rate: Fraction
+    sign = -1
     least = None
     most = 0
 
@@ -126,19 +134,11 @@ class Down:
     def margin_down(self, alpha: Fraction) -> int | None:
         return Up(self.rate).margin_up(alpha)
 
-    @cached_property
-    def _noise(self) -> Noise:
-        return geometric(self.rate)
-
-    def add_to(self, values: Integers, entropy: Entropy) -> Integers:
-        return self._noise.add_to(values, entropy, sign=-1)
-
 
 @dataclass(frozen=True)
-class Both:
+class Both(_Geometric):
     """Two-sided geometric: Pr[K = k] = (1-r)/(1+r) r^|k|."""
 
-    rate: Fraction
     least = None
     most = None
 
@@ -170,9 +170,6 @@ class Both:
     @cached_property
     def _noise(self) -> Noise:
         return two_sided_geometric(self.rate)
-
-    def add_to(self, values: Integers, entropy: Entropy) -> Integers:
-        return self._noise.add_to(values, entropy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,14 +250,7 @@ def law_of(direction: Direction, rate: Fraction) -> Law:
 
 def least_where(holds: Callable[[int], bool], most: int) -> int:
     """The least m in 1..most with `holds(m)`, which must stay true once it is and be true at `most`."""
-    low, high = 1, most
-    while low < high:
-        middle = (low + high) // 2
-        if holds(middle):
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    return 1 + bisect_left(range(1, most), True, key=holds)
 
 
 def _one_minus_r(rate: Fraction) -> Ball:

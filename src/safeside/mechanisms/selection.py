@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +24,7 @@ from safeside.mechanisms.published import Published, entropy_or_system
 from safeside.mechanisms.selection_plan import SelectionPlan
 from safeside.noise.entropy import Entropy
 
+Found = TypeVar("Found", np.int64, np.float64)
 Outcome = tuple[int, Claim | None]
 """What is published: how many blocks passed, and the ladder's claim, or None where a test failed."""
 
@@ -85,28 +86,24 @@ class Selection(Certifying):
 
     def release(self, counts: ArrayLike, at_most: ArrayLike, *, entropy: Entropy | None = None) -> Selected:
         """Draw, exactly; what is published is `bounds`, `passed`, `component` and `level`."""
-        values, limits = self._given(counts, at_most)
+        ranked, limits = self._ranked(counts, at_most)
         drawn = entropy_or_system(entropy)
-        order = self.plan.order
-        ranked, ranked_limits = values[order], limits[order]
-        bounds = np.full(order.size, NO_BOUND, np.int64)
+        bounds = np.full(limits.size, NO_BOUND, np.int64)
         passed, component, level = 0, None, None
         for block in self._blocks():
-            if not self._test.release(ranked[block], ranked_limits[block], entropy=drawn).passed:
+            if not self._test.release(ranked[block], limits[block], entropy=drawn).passed:
                 break
-            bounds[block] = ranked_limits[block]
+            bounds[block] = limits[block]
             passed += 1
         else:
-            rest = slice(self.plan.tested, None)
             if self.ladder is not None:
-                claim = self.ladder.release(ranked[rest], ranked_limits[rest], entropy=drawn)
+                rest = slice(self.plan.tested, None)
+                claim = self.ladder.release(ranked[rest], limits[rest], entropy=drawn)
                 bounds[rest] = claim.bounds
                 component, level = claim.component, claim.level
-        unranked = np.empty_like(bounds)
-        unranked[order] = bounds
         return Selected(
-            at_most=compact_copy(limits),
-            bounds=unranked,
+            at_most=compact_copy(thresholds_for(limits.size, at_most)),
+            bounds=self._as_given(bounds),
             passed=passed,
             component=component,
             level=level,
@@ -117,13 +114,12 @@ class Selection(Certifying):
 
     def distribution(self, counts: ArrayLike, at_most: ArrayLike) -> dict[Outcome, Ball]:
         """Every outcome with its probability; ranks in a claim are counted from the last block."""
-        values, limits = self._given(counts, at_most)
-        ranked, ranked_limits = values[self.plan.order], limits[self.plan.order]
+        ranked, limits = self._ranked(counts, at_most)
         found: dict[Outcome, Ball] = {}
         with exact.precision(exact.PMF_BITS):
             reached = ball(1)
             for number, block in enumerate(self._blocks()):
-                passes = self._test.beta(smallest_margin(ranked[block], ranked_limits[block]))
+                passes = self._test.beta(smallest_margin(ranked[block], limits[block]))
                 found[number, None] = reached * (1 - passes)
                 reached = reached * passes
             rest = slice(self.plan.tested, None)
@@ -131,42 +127,36 @@ class Selection(Certifying):
             if self.ladder is None:
                 found[passed, None] = reached
             else:
-                for claim, share in self.ladder.distribution(ranked[rest], ranked_limits[rest]).items():
+                for claim, share in self.ladder.distribution(ranked[rest], limits[rest]).items():
                     found[passed, claim] = reached * share
         return {outcome: share for outcome, share in found.items() if not share.is_zero()}
 
     def expected(self, counts: ArrayLike, at_most: ArrayLike) -> NDArray[np.float64]:
         """Pr[certified at most t] of each condition, as floats: to plan on public or simulated counts."""
-        values, limits = self._given(counts, at_most)
-        ranked, ranked_limits = values[self.plan.order], limits[self.plan.order]
+        ranked, limits = self._ranked(counts, at_most)
         chances = np.zeros(ranked.size)
         reached = 1.0
         for block in self._blocks():
-            reached *= float(self._test.beta(smallest_margin(ranked[block], ranked_limits[block])).mid())
+            reached *= float(self._test.beta(smallest_margin(ranked[block], limits[block])).mid())
             chances[block] = reached
         rest = slice(self.plan.tested, None)
         if self.ladder is not None:
-            chances[rest] = reached * self.ladder.expected(ranked[rest], ranked_limits[rest])
-        unranked = np.empty_like(chances)
-        unranked[self.plan.order] = chances
-        return unranked
+            chances[rest] = reached * self.ladder.expected(ranked[rest], limits[rest])
+        return self._as_given(chances)
 
     def moments(self, counts: ArrayLike, at_most: ArrayLike) -> tuple[float, float]:
         """The mean of the number certified at most t, and its standard deviation, as floats."""
-        values, limits = self._given(counts, at_most)
-        ranked, ranked_limits = values[self.plan.order], limits[self.plan.order]
+        ranked, limits = self._ranked(counts, at_most)
         mean = square = 0.0
         reached, certified = 1.0, 0
         for block in self._blocks():
-            passes = float(self._test.beta(smallest_margin(ranked[block], ranked_limits[block])).mid())
+            passes = float(self._test.beta(smallest_margin(ranked[block], limits[block])).mid())
             mean += reached * (1 - passes) * certified
             square += reached * (1 - passes) * certified**2
             reached *= passes
             certified = block.stop
         rest = slice(self.plan.tested, None)
-        first, second = (
-            (0.0, 0.0) if self.ladder is None else self.ladder.moments(ranked[rest], ranked_limits[rest])
-        )
+        first, second = (0.0, 0.0) if self.ladder is None else self.ladder.moments(ranked[rest], limits[rest])
         mean += reached * (certified + first)
         square += reached * (certified**2 + 2 * certified * first + second)
         return mean, float(np.sqrt(max(0.0, square - mean**2)))
@@ -188,11 +178,18 @@ class Selection(Certifying):
         ends = (0, *self.plan.blocks)
         return [slice(start, end) for start, end in itertools.pairwise(ends)]
 
-    def _given(self, counts: ArrayLike, at_most: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        values = people_counts(counts)
-        if values.size != self.plan.order.size:
+    def _ranked(self, counts: ArrayLike, at_most: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Counts and thresholds in the order of the plan."""
+        values, order = people_counts(counts), self.plan.order
+        if values.size != order.size:
             raise BadCounts(
-                f"The plan is for {self.plan.order.size} conditions, and there are {values.size} counts.",
+                f"The plan is for {order.size} conditions, and there are {values.size} counts.",
                 "Make the plan from one score for each condition, in the same order.",
             )
-        return values, thresholds_for(values.size, at_most)
+        return values[order], thresholds_for(values.size, at_most)[order]
+
+    def _as_given(self, ranked: NDArray[Found]) -> NDArray[Found]:
+        """What was found by rank, in the order in which the conditions were given."""
+        found = np.empty_like(ranked)
+        found[self.plan.order] = ranked
+        return found

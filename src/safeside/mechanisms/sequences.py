@@ -6,7 +6,7 @@ an output, and nobody paid for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import IntEnum
@@ -70,19 +70,9 @@ def run_queries(order: Order, alarms: int, number: int, ask: Callable[[int], Ala
     return tuple(said)
 
 
-def alarm_patterns(order: Order, alarms: int, number: int) -> Iterator[Transcript]:
+def alarm_patterns(order: Order, alarms: int, number: int) -> list[Transcript]:
     """Every transcript of alarms without a value."""
-
-    def walk(said: Transcript, left: int) -> Iterator[Transcript]:
-        unasked = set(range(number)).difference(one.query for one in said)
-        query = next_query(order, said, unasked) if left else None
-        if query is None:
-            yield said
-            return
-        yield from walk((*said, Reply(query, None)), left)
-        yield from walk((*said, Reply(query, True)), left - 1)
-
-    return walk((), alarms)
+    return list(every_transcript([{None: ball(1), True: ball(1)}] * number, alarms, order))
 
 
 def every_transcript(

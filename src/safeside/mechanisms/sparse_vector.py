@@ -138,7 +138,7 @@ class SparseVector:
         limits = thresholds_for(values.size, thresholds)
         ask = in_given_order(values.size) if order is None else order
         with exact.precision(exact.PMF_BITS):
-            return self._added_up(values, limits, list(alarm_patterns(ask, self.alarms, values.size)))
+            return self._added_up(values, limits, alarm_patterns(ask, self.alarms, values.size))
 
     def says_at_most(self, t: int, count: int) -> Ball:
         """Pr[quiet] of a query that is asked; at count = t + 1 this is how often quiet is wrong."""

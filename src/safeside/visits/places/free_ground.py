@@ -11,6 +11,7 @@ between them (off by at most 2 % of the ground). *H3.* Cells are counted, exactl
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
@@ -90,15 +91,13 @@ def require_free_ground(places: Places, declared: VisitFormat) -> None:
 def _largest_radius(latitude: Floats, longitude: Floats, refused: float) -> str:
     """The largest radius of a few that would do."""
     smaller = [metres for metres in _OFFERED if metres < refused]
-    low, high = 0, len(smaller)
-    while low < high:
-        middle = (low + high) // 2
-        if tight_by_radius(latitude, longitude, smaller[middle]) is None:
-            high = middle
-        else:
-            low = middle + 1
+    first = bisect_left(
+        smaller, True, key=lambda metres: tight_by_radius(latitude, longitude, metres) is None
+    )
     return (
-        f"Declare a radius of at most {smaller[low]} m" if low < len(smaller) else "Declare a smaller radius"
+        f"Declare a radius of at most {smaller[first]} m"
+        if first < len(smaller)
+        else "Declare a smaller radius"
     )
 
 
