@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final
 
 from safeside.audit.case import PEOPLE, Case, case
 from safeside.audit.channel import Independent
-from safeside.audit.worlds import DAY, INSTANT, REGION, Dataset, Within, World, counts_of
+from safeside.audit.worlds import DAY, INSTANT, PAIR, REGION, Dataset, Within, World, counts_of
 from safeside.exact import Ball
 from safeside.mechanisms.ageo import AGeo
 from safeside.mechanisms.alap import ALap
@@ -27,7 +27,6 @@ from safeside.privacy.records import Universe
 from safeside.privacy.relations import ADP, DP
 
 _ONE_PLACE: Final = World(places=("A",))
-_TWO_PLACES: Final = World(places=("A", "B"))
 _ONE_OF_TWO: Final = World(places=("A", "B"), most=1)
 
 
@@ -129,9 +128,9 @@ def approximate() -> Iterator[Case]:
         padded = PaddedGeo(epsilon=1, delta=delta)
         yield loose(padded, "1 place, add or remove", _one_place, INSTANT.add_remove)
     both = PaddedGeo(epsilon=1, delta="0.05", max_conditions=2)
-    counts = _TWO_PLACES.counts
-    yield loose(both, "2 places, κ = 2, add or remove", counts, _TWO_PLACES.add_remove)
-    yield loose(both, "2 places, κ = 2, in the ADP account", counts, _TWO_PLACES.asymmetric)
+    counts = PAIR.counts
+    yield loose(both, "2 places, κ = 2, add or remove", counts, PAIR.add_remove)
+    yield loose(both, "2 places, κ = 2, in the ADP account", counts, PAIR.asymmetric)
     single, setting = PaddedGeo(epsilon=1, delta="0.05"), "2 places at one instant, κ = 1, replacement"
     yield loose(single, setting, _ONE_OF_TWO.counts, _ONE_OF_TWO.ordinary, times=2)
     for delta, at_most in (("0.01", 4), ("1e-4", 9)):

@@ -22,15 +22,13 @@ from safeside.audit.transcripts import (
     audit_procedure,
     publish,
 )
-from safeside.audit.worlds import DAY, INSTANT, Question, World
+from safeside.audit.worlds import DAY, INSTANT, PAIR, TWO_OF_THREE, Question, World
 from safeside.mechanisms.block_test import BlockTest
 from safeside.mechanisms.ladder import MOST_EXPONENT, Claim, Component, Ladder
 from safeside.mechanisms.selection import Selection
 from safeside.mechanisms.selection_plan import SelectionPlan
 
 ONE: Final = Fraction(1)
-TWO_OF_THREE: Final = World(places=("A", "B", "C"), most=2)
-PAIR: Final = World(places=("A", "B"))
 WORLDS: Final = (
     (INSTANT, "1 of 3 places each"),
     (TWO_OF_THREE, "2 of 3 places each"),

@@ -10,7 +10,18 @@ from typing import Final
 from safeside.audit.case import PEOPLE, Case, case
 from safeside.audit.procedures import Sparse
 from safeside.audit.transcripts import Verdict, audit_procedure
-from safeside.audit.worlds import DAY, INSTANT, REGION, TWO_WINDOWS, Question, Within, World, counts_of
+from safeside.audit.worlds import (
+    DAY,
+    INSTANT,
+    PAIR,
+    REGION,
+    TWO_OF_THREE,
+    TWO_WINDOWS,
+    Question,
+    Within,
+    World,
+    counts_of,
+)
 from safeside.mechanisms.paper_salap import PaperSALap
 from safeside.mechanisms.sageo import SAGeo
 from safeside.mechanisms.salap import SALap
@@ -19,8 +30,6 @@ from safeside.mechanisms.sparse import SparseQueries
 from safeside.mechanisms.sparse_vector import SparseVector
 from safeside.privacy.guarantee import Neighbours
 
-_TWO_OF_THREE: Final = World(places=("A", "B", "C"), most=2)
-_TWO_PLACES: Final = World(places=("A", "B"))
 _DAY_REGION: Final = World(places=("A", "B", "C"), regions=(("AB", ("A", "B")),))
 
 
@@ -53,7 +62,7 @@ def sparse() -> Iterator[Case]:
     """Sequences that stop after c alarms, priced by what one person can cause."""
     for alarms in (1, 2, 3):
         yield _sparse(SAGeo, alarms, INSTANT, "3 places at one instant")
-        yield _sparse(SAGeo, alarms, _TWO_OF_THREE, "2 of 3 places each")
+        yield _sparse(SAGeo, alarms, TWO_OF_THREE, "2 of 3 places each")
         yield _sparse(SAGeo, alarms, DAY, "3 places in a day")
         yield _sparse(SAGeo, alarms, REGION, "3 places and a region at one instant")
         yield _sparse(SAGeo, alarms, _DAY_REGION, "3 places and a region in a day")
@@ -65,7 +74,7 @@ def sparse() -> Iterator[Case]:
     yield _sparse(PaperSALap, 1, DAY, "Algorithm 1 as printed", at_most=1)
     yield _sparse(SAGeo, 2, _DAY_REGION, "a region, its places only after an alarm", order=_region_first)
     yield _by_the_book()
-    for alarms, world in ((1, INSTANT), (2, _TWO_OF_THREE), (3, DAY)):
+    for alarms, world in ((1, INSTANT), (2, TWO_OF_THREE), (3, DAY)):
         yield _sparse(partial(SALap, grid="1/2"), alarms, world, "3 places, grid 1/2")
 
 
@@ -95,11 +104,11 @@ def vector() -> Iterator[Case]:
     """The sparse vector technique, in the variant that is private; its bound is not attained."""
     # Someone moves from a place that is asked often to one that is asked last: with less noise than the
     # variant has, for want of a factor 2 or of the number of alarms, that needs more than epsilon.
-    often, last = _TWO_PLACES.place_questions
+    often, last = PAIR.place_questions
     for alarms in (1, 2):
         setting = f"2 places, one asked 4 times and then the other {alarms}, replacement"
         questions = [often] * 4 + [last] * alarms
-        yield _vector(SparseVector(epsilon=1, alarms=alarms), setting, questions, _TWO_PLACES.ordinary)
+        yield _vector(SparseVector(epsilon=1, alarms=alarms), setting, questions, PAIR.ordinary)
     one_way = SparseVector(epsilon=1, same_direction=True, neighbours=Neighbours.ADD_REMOVE)
     setting = "3 places in a day, add or remove, all counts move one way"
     yield _vector(one_way, setting, DAY.place_questions, DAY.add_remove)

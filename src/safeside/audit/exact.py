@@ -74,12 +74,8 @@ class Finding:
         return self.epsilon_low >= self.claimed_epsilon - TOLERANCE
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """One ordered pair: the ratio at the claimed delta, and the delta at the claimed epsilon."""
-
-    ratio: Ratio
-    delta: Ball | None = None
+Comparison = tuple[Ratio, Ball | None]
+"""Of one ordered pair: the ratio at the claimed delta, and, where one is claimed, the delta at epsilon."""
 
 
 def measure(
@@ -98,12 +94,12 @@ def measure(
         if seen % _PAIRS_BETWEEN_REPORTS == 0:
             progress(None, f"{seen:,} pairs compared")
         seen += 1
-        found = compare(left, right)
-        if found.delta is not None:
-            delta_low, delta_high = delta_low.max(found.delta.lower()), delta_high.max(found.delta.upper())
-        if worst is None or clearly_above(found.ratio.low, low):
-            worst, witness = (left, right), found.ratio.witness
-        low, high = low.max(found.ratio.low), high.max(found.ratio.high)
+        ratio, beyond = compare(left, right)
+        if beyond is not None:
+            delta_low, delta_high = delta_low.max(beyond.lower()), delta_high.max(beyond.upper())
+        if worst is None or clearly_above(ratio.low, low):
+            worst, witness = (left, right), ratio.witness
+        low, high = low.max(ratio.low), high.max(ratio.high)
     if worst is None:
         raise BadQuestion(
             "No dataset of this universe has a neighbour, so there is nothing to audit.",
@@ -146,8 +142,8 @@ def audit_channel(
         def compare(left: Any, right: Any) -> Comparison:
             here, there = outcomes[left], outcomes[right]
             if delta == 0:
-                return Comparison(pure(here, there))
-            return Comparison(approximate(here, there, delta), excess(here, there, epsilon))
+                return pure(here, there), None
+            return approximate(here, there, delta), excess(here, there, epsilon)
 
         return measure(pairs, compare, epsilon, delta, progress)
 

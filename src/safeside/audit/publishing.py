@@ -177,12 +177,12 @@ def _without_chance(files: Mapping[str, bytes]) -> dict[str, bytes]:
     envelope = json.loads(files["signature.json"])
     signed = {**json.loads(base64.b64decode(envelope["payload"])), "sha256": ""}
     signature = {"keyid": envelope["signatures"][0]["keyid"], "signed": signed}
-    read = {**files, "release.json": _text(record), "signature.json": _text(signature)}
+    read = {
+        **files,
+        "release.json": records.canonical(record),
+        "signature.json": records.canonical(signature),
+    }
     return {name: data.replace(reference, b"REFERENCE") for name, data in read.items()}
-
-
-def _text(record: object) -> bytes:
-    return records.canonical(record)
 
 
 @contextmanager

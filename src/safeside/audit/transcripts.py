@@ -26,7 +26,7 @@ from typing import Any, Final
 
 from safeside import exact
 from safeside.audit.channel import Probability, as_ball, distribution
-from safeside.audit.exact import TOLERANCE, Comparison, Finding, Relation, measure, pairs_of
+from safeside.audit.exact import TOLERANCE, Finding, Relation, measure, pairs_of
 from safeside.audit.ratios import pure
 from safeside.audit.short_text import show, show_pair
 from safeside.errors import BadQuestion
@@ -233,9 +233,7 @@ def audit_procedure(
         runs[view] = transcripts(procedure.program, view)
     claimed = exact.fraction(procedure.claimed_epsilon, "the claimed epsilon")
     with exact.precision(exact.PMF_BITS):
-        finding = measure(
-            pairs, lambda a, b: Comparison(pure(*_both(runs[a], runs[b]))), claimed, Fraction(0)
-        )
+        finding = measure(pairs, lambda a, b: (pure(*_both(runs[a], runs[b])), None), claimed, Fraction(0))
         charge, both = procedure.charge, (_both(runs[a], runs[b]) for a, b in pairs)
         wrong = None if charge is None else undercharged(both, charge, claimed)
     return Verdict(

@@ -13,7 +13,7 @@ from functools import cache, cached_property
 from typing import Any, Final
 
 from safeside.privacy.direction import max_conditions
-from safeside.privacy.records import Universe, Visits
+from safeside.privacy.records import Universe, Visits, visits
 from safeside.privacy.relations import ADP, DP
 
 Dataset = tuple[Visits, ...]
@@ -84,16 +84,11 @@ class World:
     @cached_property
     def universe(self) -> Universe[Visits]:
         """Every possible record."""
-        within = [self._within(window) for window in self.windows]
-        return Universe(records=tuple(frozenset().union(*parts) for parts in itertools.product(*within)))
-
-    def _within(self, window: str) -> list[Visits]:
-        most = len(self.places) if self.most is None else self.most
-        return [
-            frozenset(self.target(place, window) for place in some)
-            for size in range(most + 1)
-            for some in itertools.combinations(self.places, size)
+        within = [
+            visits((self.target(place, window) for place in self.places), at_most=self.most).records
+            for window in self.windows
         ]
+        return Universe(records=tuple(frozenset().union(*parts) for parts in itertools.product(*within)))
 
     @cached_property
     def asymmetric(self) -> Within:
@@ -147,6 +142,8 @@ INSTANT: Final = World(places=("A", "B", "C"), most=1)
 """Everybody is at one place at most."""
 DAY: Final = World(places=("A", "B", "C"))
 """Everybody can be anywhere."""
+TWO_OF_THREE: Final = World(places=("A", "B", "C"), most=2)
+PAIR: Final = World(places=("A", "B"))
 TWO_WINDOWS: Final = World(
     places=("A", "B", "C"), windows=("monday", "tuesday"), regions=(("AB", ("A", "B")),), most=None
 )

@@ -47,11 +47,8 @@ class Row:
 
     def beta(self, definition: Definition) -> Ball:
         """The beta under this definition."""
-        return {
-            Definition.ADP: self.adp,
-            Definition.DP: self.dp,
-            Definition.APPROXIMATE_DP: self.approximate_dp,
-        }[definition]
+        beta: Ball = getattr(self, definition)
+        return beta
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,6 +6,7 @@ to, and a guarantee. All probabilities are balls at the working precision.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -251,6 +252,16 @@ def law_of(direction: Direction, rate: Fraction) -> Law:
 def least_where(holds: Callable[[int], bool], most: int) -> int:
     """The least m in 1..most with `holds(m)`, which must stay true once it is and be true at `most`."""
     return 1 + bisect_left(range(1, most), True, key=holds)
+
+
+def first_where(holds: Callable[[int], bool], most: float = math.inf) -> int:
+    """The least k >= 0 with `holds(k)`, or `most`; nothing far beyond it is looked at."""
+    if most == 0 or holds(0):
+        return 0
+    reach = 1
+    while reach < most and not holds(reach):
+        reach *= 2
+    return least_where(holds, int(min(reach, most)))
 
 
 def _one_minus_r(rate: Fraction) -> Ball:

@@ -6,7 +6,6 @@ both inequalities of the definition allow (docs/proofs/decision.md); no mechanis
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -19,7 +18,7 @@ from safeside import exact
 from safeside.exact import Ball, Number, ball, evaluate, exp
 from safeside.mechanisms.counts import people_counts, thresholds_for
 from safeside.mechanisms.guarantees import of_each_count
-from safeside.mechanisms.laws import least_where
+from safeside.mechanisms.laws import first_where
 from safeside.mechanisms.published import Published, entropy_or_system
 from safeside.noise.entropy import Entropy
 from safeside.noise.inversion import bernoulli
@@ -52,21 +51,11 @@ def climb(steps: int, epsilon: Fraction, delta: Fraction, alpha: Fraction) -> Ba
         gone = -ball(-epsilon * n).expm1()
         return gone + exp(-epsilon * n) * b + slack * gone / grown
 
-    j = _first_where(lambda j: bool(first(j) > turn), steps)
+    j = first_where(lambda j: bool(first(j) > turn), steps)
     least = ball(1)
     for along in range(max(0, j - 1), min(steps, j + 1) + 1):
         least = least.min(second(steps - along, first(along)))
     return least
-
-
-def _first_where(holds: Callable[[int], bool], most: int) -> int:
-    """The least j >= 0 with `holds(j)`, or `most`; nothing far beyond it is looked at."""
-    if holds(0) or most == 0:
-        return 0
-    reach = 1
-    while reach < most and not holds(reach):
-        reach *= 2
-    return least_where(holds, min(reach, most))
 
 
 @dataclass(frozen=True, kw_only=True)

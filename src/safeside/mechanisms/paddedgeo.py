@@ -13,10 +13,10 @@ from typing import ClassVar
 
 from safeside import exact
 from safeside.errors import BadNumber
-from safeside.exact import Ball, Number, ball, is_at_most
+from safeside.exact import Number, ball, is_at_most
 from safeside.mechanisms.additive import Additive
 from safeside.mechanisms.guarantees import of_each_count
-from safeside.mechanisms.laws import Law, Padded, least_where
+from safeside.mechanisms.laws import Law, Padded, first_where
 from safeside.privacy.guarantee import Direction, Guarantee
 
 
@@ -78,13 +78,4 @@ class PaddedGeo(Additive):
 
 @lru_cache(maxsize=256)
 def _least_pad(rate: Fraction, delta: Fraction) -> int:
-    def bottom(pad: int) -> Ball:
-        return Padded(rate, pad).exactly(0)
-
-    def enough(pad: int) -> bool:
-        return is_at_most(lambda: bottom(pad), lambda: ball(delta))
-
-    most = 1
-    while not enough(most):
-        most *= 2
-    return least_where(enough, most)
+    return first_where(lambda pad: is_at_most(lambda: Padded(rate, pad).exactly(0), lambda: ball(delta)))

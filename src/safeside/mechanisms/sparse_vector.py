@@ -140,18 +140,14 @@ class SparseVector:
         with exact.precision(exact.PMF_BITS):
             return self._added_up(values, limits, alarm_patterns(ask, self.alarms, values.size))
 
-    def says_at_most(self, t: int, count: int) -> Ball:
-        """Pr[quiet] of a query that is asked; at count = t + 1 this is how often quiet is wrong."""
-        return self.distribution([count], [t])[(Reply(0, None),)]
-
     def beta(self, t: int, count: int) -> Ball:
-        """Pr[quiet | asked first] at this true count."""
-        return self.says_at_most(t, count)
+        """Pr[quiet | asked first] at this true count; at t + 1 this is how often quiet is wrong."""
+        return self.distribution([count], [t])[(Reply(0, None),)]
 
     @property
     def alpha(self) -> Ball:
         """The most that quiet can be wrong with, of a query asked first: its value at count t + 1."""
-        return self.says_at_most(0, 1)
+        return self.beta(0, 1)
 
     def _added_up(
         self, counts: Integers, limits: Integers, possible: list[Transcript]

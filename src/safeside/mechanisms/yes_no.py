@@ -100,17 +100,11 @@ def require_part(number: int, people: int) -> int:
     return part
 
 
-def require_share(share: Number) -> Fraction:
-    """A share of people: between 0 and 1."""
-    value = exact.fraction(share, "share")
-    if not 0 <= value <= 1:
-        raise BadNumber(f"share is {exact.show(value)}.", "Give a share of people between 0 and 1.")
-    return value
-
-
 def coin_variance(has: Term, has_not: Term, share: Number, people: int) -> Ball:
     """The variance of an unbiased estimate of a share, from Pr[report] of those who have and have not."""
-    truth, number = require_share(share), exact.whole(people, "people", least=1)
+    truth, number = exact.fraction(share, "share"), exact.whole(people, "people", least=1)
+    if not 0 <= truth <= 1:
+        raise BadNumber(f"share is {exact.show(truth)}.", "Give a share of people between 0 and 1.")
 
     def formula() -> Ball:
         yes, no = has(), has_not()

@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field
+from operator import itemgetter
 from typing import Final, TypeVar
 
 from safeside.errors import NotMonotone, NowhereElse, PrivacyError
@@ -43,36 +44,28 @@ class CountQuery:
 
 def any_of(atoms: Sequence[str], possible: Iterable[Truth] | None = None) -> CountQuery:
     """People who visited at least one of the atoms: a region, distinct people and never a sum."""
-    return CountQuery(
-        atoms=tuple(atoms), condition=lambda v: any(v.values()), possible=possible, name="any of them"
-    )
+    return _query("any of them", lambda v: any(v.values()), atoms, possible)
 
 
 def none_of(atoms: Sequence[str], possible: Iterable[Truth] | None = None) -> CountQuery:
     """People who visited none of the atoms."""
-    return CountQuery(
-        atoms=tuple(atoms), condition=lambda v: not any(v.values()), possible=possible, name="none of them"
-    )
+    return _query("none of them", lambda v: not any(v.values()), atoms, possible)
 
 
 def exactly_one_of(atoms: Sequence[str], possible: Iterable[Truth] | None = None) -> CountQuery:
     """People who visited just one of the atoms."""
-    return CountQuery(
-        atoms=tuple(atoms),
-        condition=lambda v: sum(v.values()) == 1,
-        possible=possible,
-        name="exactly one of them",
-    )
+    return _query("exactly one of them", lambda v: sum(v.values()) == 1, atoms, possible)
 
 
 def number_of(atoms: Sequence[str], possible: Iterable[Truth] | None = None) -> CountQuery:
     """Visits, each person and atom once."""
-    return CountQuery(
-        atoms=tuple(atoms),
-        condition=lambda v: sum(v.values()),
-        possible=possible,
-        name="the number of them",
-    )
+    return _query("the number of them", lambda v: sum(v.values()), atoms, possible)
+
+
+def _query(
+    name: str, condition: Formula, atoms: Sequence[str], possible: Iterable[Truth] | None
+) -> CountQuery:
+    return CountQuery(atoms=tuple(atoms), condition=condition, possible=possible, name=name)
 
 
 def at_most_one(atoms: Sequence[str]) -> list[Truth]:
@@ -117,7 +110,7 @@ def written_in(
     names = list(atoms)
     for atom in names:
         if atom in policy:
-            formulas.append(_holds(atom))
+            formulas.append(itemgetter(atom))
         if NOT + atom in policy:
             formulas.append(_fails(atom))
     for name, formula in (written or {}).items():
@@ -129,10 +122,6 @@ def written_in(
             )
         formulas.append(formula)
     return formulas
-
-
-def _holds(atom: str) -> Formula:
-    return lambda vector: vector[atom]
 
 
 def _fails(atom: str) -> Formula:

@@ -14,7 +14,6 @@ from safeside.audit.cases_selection import (
     FAIL,
     LADDER,
     ONE,
-    PAIR,
     block_test,
     charged_once,
     claim_of,
@@ -29,7 +28,7 @@ from safeside.audit.transcripts import (
     audit_procedure,
     publish,
 )
-from safeside.audit.worlds import DAY, World, counts_of
+from safeside.audit.worlds import DAY, PAIR, World, counts_of
 from safeside.exact import Ball
 from safeside.mechanisms.ageo import AGeo
 from safeside.mechanisms.ladder import Claim, Component, Ladder

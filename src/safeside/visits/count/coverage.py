@@ -28,7 +28,6 @@ from safeside.visits.findings import Doubt, Finding
 from safeside.visits.read.engines import collect
 from safeside.visits.read.format import Expected, VisitFormat
 from safeside.visits.read.paths import COVERS
-from safeside.visits.read.roles import TimeForm
 from safeside.visits.read.source import Source
 from safeside.visits.times.window import Window, local_midnight, written
 from safeside.zones import find_zone
@@ -226,11 +225,7 @@ def _named(path: Path, pattern: re.Pattern[str], declared: VisitFormat) -> tuple
 
 def _unseen_sides(source: Source, needed: Needed, progress: Progress) -> list[str]:
     """On which sides of it no row lies, of the rows that are surely not in it."""
-    first, last = {
-        TimeForm.STAYS: ("start", "end"),
-        TimeForm.SIGHTINGS: ("time", "time"),
-        TimeForm.DATES: ("date", "date"),
-    }[source.roles.when]
+    first, last = source.roles.times[0], source.roles.times[-1]
     begins, ends = nw.col(first), nw.col(last)
     clock, closing = source.clocks[first], source.clocks[last]
     # A clock says of a time what *may* be, so that what is denied here is sure.

@@ -45,11 +45,9 @@ class Extent:
     @classmethod
     def of(cls, source: Source) -> Extent:
         """Of the rows of visits."""
-        held: timedelta | None = None
-        first, last = ("date", "date") if source.roles.when is TimeForm.DATES else ("start", "end")
-        if source.roles.when is TimeForm.SIGHTINGS:
-            first = last = "time"
-            held = source.declared.held or timedelta(0)
+        first, last = source.roles.times[0], source.roles.times[-1]
+        seen = source.roles.when is TimeForm.SIGHTINGS
+        held = source.declared.held or timedelta(0) if seen else None
         return cls(first=first, last=last, begins=source.clocks[first], ends=source.clocks[last], held=held)
 
     @classmethod

@@ -180,12 +180,8 @@ def _refuse_float_categories(native: Any, roles: Roles, engine: str) -> None:
 def _to_polars(frame: nw.DataFrame[Any], roles: Roles) -> pl.DataFrame:
     try:
         return frame.to_polars()
-    except (
-        TypeError,
-        ValueError,
-        OverflowError,
-        NarwhalsError,
-    ):  # as PyArrow refuses numbers that are too large
+    except (TypeError, ValueError, OverflowError, NarwhalsError):
+        # As PyArrow refuses numbers that are too large.
         raise mixed_kinds(roles.columns.values()) from None
     except ModuleNotFoundError:
         raise MissingExtra(
@@ -262,8 +258,8 @@ def _text_in(engine: str) -> BadQuestion:
 
 def _text_roles(schema: nw.Schema, roles: Roles) -> dict[str, str]:
     """Text columns that should be times or coordinates, and which of them."""
-    kinds = {"start": "start", "time": "time", "end": "end", "date": "date"}
-    kinds |= {"latitude": "number", "longitude": "number", "accuracy": "number"}
+    numbers = dict.fromkeys(("latitude", "longitude", "accuracy"), "number")
+    kinds = numbers | {role: role for role in roles.times}
     return {role: kinds[role] for role in roles.columns if role in kinds and schema[role] == nw.String}
 
 

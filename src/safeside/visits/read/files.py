@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -287,9 +288,12 @@ def _open_tables(found: Found, separator: str, fingerprint: Fingerprint, progres
         fingerprint.file(stamp.size)
         if fingerprint.feed is not None:
             _feed(path, stamp.size, fingerprint.feed, progress)
-        types.append(_schema(path, stamp.size))
-        old.append(_old_times(path))
-        held.append(_row_count(path))
+        _require_table(path, stamp.size)
+        with _readable(path):
+            table = pl.scan_parquet(path, glob=False, hive_partitioning=False)
+            types.append(dict(table.collect_schema()))
+            old.append(legacy_times(path))
+            held.append(int(table.select(pl.len()).collect().item()))
     rows = sum(held)
     findings = [
         _excused(_no_rows(path), path, rows) for path, here in zip(found.paths, held, strict=True) if not here
@@ -318,7 +322,7 @@ def _feed(path: Path, size: int, feed: Callable[[bytes], object], progress: Prog
             progress(stream.tell() / size, f"Reading {path.name}")
 
 
-def _schema(path: Path, size: int) -> dict[str, pl.DataType]:
+def _require_table(path: Path, size: int) -> None:
     if not size:
         raise BadFile(f"{path.name} is empty.", "Export the file again, or leave it out.")
     with path.open("rb") as stream:
@@ -329,34 +333,20 @@ def _schema(path: Path, size: int) -> dict[str, pl.DataType]:
         raise BadFile(f"{path.name} is not a Parquet file.", "Give CSV files the ending .csv.")
     if tail != _MAGIC:
         raise BadFile(f"{path.name} is cut off.", "Copy or export the file again.")
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Turn whatever fails in a table into an error of ours."""
     try:
-        return dict(pl.scan_parquet(path, glob=False, hive_partitioning=False).collect_schema())
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        yield
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, EOFError) as error:
         if "time zone" in str(error):
             raise BadFile(
                 f"{path.name} tells the time of a zone that is not in the tz database, such as +05:30.",
                 "Write the times in UTC, or in a zone with a name, such as Asia/Kolkata.",
             ) from None
-        raise _damaged(path) from None
-
-
-def _old_times(path: Path) -> LegacyTimes:
-    try:
-        return legacy_times(path)
-    except (EOFError, OSError):
-        raise _damaged(path) from None
-
-
-def _row_count(path: Path) -> int:
-    try:
-        counted = pl.scan_parquet(path, glob=False, hive_partitioning=False).select(pl.len()).collect()
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
-        raise _damaged(path) from None
-    return int(counted.item())
-
-
-def _damaged(path: Path) -> BadFile:
-    return BadFile(f"{path.name} is damaged.", "Copy or export the file again.")
+        raise BadFile(f"{path.name} is damaged.", "Copy or export the file again.") from None
 
 
 def _cut_off(file: TextFile) -> Finding:

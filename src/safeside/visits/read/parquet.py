@@ -9,10 +9,10 @@ are instants in UTC.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 _INT96: Final = 3
 _MOMENTS: Final = (9, 10)
@@ -30,6 +30,7 @@ _BINARY, _LIST, _SET, _MAP, _STRUCT = range(8, 13)
 _FIXED: Final = {1: 0, 2: 0, 3: 1, 7: 8}
 """Types of fixed length; a boolean is told by its type."""
 _LONG: Final = 15
+Element = TypeVar("Element")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +53,7 @@ class LegacyTimes:
 
 def legacy_times(path: Path) -> LegacyTimes:
     """Which columns of a file have a legacy timestamp type."""
-    columns = _columns(path)
+    columns = list(_outermost(_elements(path, _SCHEMA, CompactReader.column)))
     return LegacyTimes(
         int96=frozenset(column.name for column in columns if column.old),
         utc=frozenset(column.name for column in columns if column.utc),
@@ -61,27 +62,19 @@ def legacy_times(path: Path) -> LegacyTimes:
 
 def row_groups(path: Path) -> list[int]:
     """How many rows each row group has, as the footer claims."""
-    footer = _footer(path)
-    for number, kind in footer.fields():
-        if number == _ROW_GROUPS and kind == _LIST:
-            return [footer.number(_ROWS) for _ in range(footer.size()[0])]
-        footer.skip(kind)
-    return []
+    return _elements(path, _ROW_GROUPS, lambda footer: footer.number(_ROWS))
 
 
-def _footer(path: Path) -> CompactReader:
+def _elements(path: Path, wanted: int, read: Callable[[CompactReader], Element]) -> list[Element]:
+    """The elements of a list that is a field of the footer; none where it is not there."""
     with path.open("rb") as stream:
         stream.seek(-_END, 2)
         length = int.from_bytes(stream.read(4), "little")
         stream.seek(-_END - length, 2)
-        return CompactReader(stream.read(length))
-
-
-def _columns(path: Path) -> list[_Column]:
-    footer = _footer(path)
+        footer = CompactReader(stream.read(length))
     for number, kind in footer.fields():
-        if number == _SCHEMA and kind == _LIST:
-            return list(_outermost([footer.column() for _ in range(footer.size()[0])]))
+        if number == wanted and kind == _LIST:
+            return [read(footer) for _ in range(footer.size()[0])]
         footer.skip(kind)
     return []
 

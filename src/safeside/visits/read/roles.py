@@ -123,12 +123,7 @@ _WHERE_ROLES: Final = {
 
 
 def _when(found: Mapping[str, str], declared: VisitFormat, available: Collection[str]) -> TimeForm:
-    mapped = {
-        "start": TimeForm.STAYS,
-        "end": TimeForm.STAYS,
-        "time": TimeForm.SIGHTINGS,
-        "date": TimeForm.DATES,
-    }
+    mapped = {role: form for form, roles in _WHEN_ROLES.items() for role in roles}
     forms = {mapped[role] for role in declared.names if role in mapped}
     forms = forms or {mapped[role] for role in found if role in mapped}
     if len(forms) > 1:

@@ -85,30 +85,34 @@ class Clock(ABC):
         return column > self.literal(cut.at) if cut.above else column >= self.literal(cut.at)
 
 
-def _ticks(moment: datetime, unit: str) -> tuple[int, bool]:
-    """Whole units from 1970 up to the moment, and whether the moment lies exactly on one."""
-    micros = (moment - _EPOCH) // _MICROSECOND
-    whole, rest = divmod(micros * PER_SECOND[unit], PER_SECOND["us"])
-    return whole, rest == 0
+class _Ticks(Clock):
+    """Whole units since 1970, of which one ends at a moment, or two lie around it."""
+
+    def end(self, moment: datetime, *, inclusive: bool = False) -> Cut:
+        return self._cut(moment, above=inclusive)
+
+    def start(self, moment: datetime, *, inclusive: bool = False) -> Cut:
+        return self._cut(moment, above=not inclusive)
+
+    @abstractmethod
+    def _cut(self, moment: datetime, *, above: bool) -> Cut: ...
 
 
 def _cut(moment: datetime, unit: str, *, above: bool) -> Cut:
     """At the moment if a whole unit ends there, else between the two around it."""
-    whole, exact = _ticks(moment, unit)
-    return Cut(at=whole, above=True) if above else Cut(at=whole + (not exact))
+    micros = (moment - _EPOCH) // _MICROSECOND
+    whole, rest = divmod(micros * PER_SECOND[unit], PER_SECOND["us"])
+    return Cut(at=whole, above=True) if above else Cut(at=whole + bool(rest))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Epoch(Clock):
+class Epoch(_Ticks):
     """Whole numbers since 1970, in seconds, milli-, micro- or nanoseconds."""
 
     unit: str
 
-    def end(self, moment: datetime, *, inclusive: bool = False) -> Cut:
-        return _cut(moment, self.unit, above=inclusive)
-
-    def start(self, moment: datetime, *, inclusive: bool = False) -> Cut:
-        return _cut(moment, self.unit, above=not inclusive)
+    def _cut(self, moment: datetime, *, above: bool) -> Cut:
+        return _cut(moment, self.unit, above=above)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,7 +142,7 @@ class FloatEpoch(Clock):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stamps(Clock):
+class Stamps(_Ticks):
     """Timestamps, zoned or naive."""
 
     dtype: nw.Datetime
@@ -146,12 +150,6 @@ class Stamps(Clock):
     """Polars has a tz database of its own, which may differ from Python's: it is given epoch numbers."""
     spark: bool = False
     """PySpark shifts naive literals from the zone of the process to that of its session: it is given text."""
-
-    def end(self, moment: datetime, *, inclusive: bool = False) -> Cut:
-        return self._cut(moment, above=inclusive)
-
-    def start(self, moment: datetime, *, inclusive: bool = False) -> Cut:
-        return self._cut(moment, above=not inclusive)
 
     def _cut(self, moment: datetime, *, above: bool) -> Cut:
         moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
