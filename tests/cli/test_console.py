@@ -69,10 +69,10 @@ def test_progress_appears_after_a_while_and_shows_names_as_they_are(monkeypatch:
     screen = io.StringIO()
     terminal = console.Terminal(file=screen, force_terminal=True, width=100)
     monkeypatch.setattr(console, "err", terminal)
-    with console.spinner() as progress:
+    with console.Spinner() as progress:
         progress(0.5, "early")
     assert screen.getvalue() == ""
-    with console.spinner(after=-1) as progress:
+    with console.Spinner(after=-1) as progress:
         progress(0.5, "[bold]visits[/x].csv")
     assert "[bold]visits[/x].csv" in screen.getvalue()
 

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from safeside.audit.case import SAMPLER, Row
 from safeside.audit.catalogue import audit as audit_all
-from safeside.cli.console import VIOLATION, AsJson, out, print_json, spinner
+from safeside.cli.console import VIOLATION, AsJson, Spinner, out, print_json
 from safeside.cli.installed import needs_studies
 from safeside.progress import Progress
 
@@ -34,7 +34,7 @@ def audit(
 
     Exit code 1 if one needs more than it claims, or a tight one less; with --self-test, if a bug is missed.
     """
-    with spinner() as progress:
+    with Spinner() as progress:
         rows = [] if self_test else audit_all(progress)
         planted = _self_test(progress) if self_test else []
     if as_json:
@@ -104,10 +104,9 @@ def _print_samplers(rows: Sequence[Row]) -> None:
 
 
 def _table(title: str, *columns: str) -> Table:
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for name in columns:
-        table.add_column(name)
-    return table
+    return Table(
+        *columns, title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, show_edge=False
+    )
 
 
 def _verdict(good: bool, yes: str, no: str) -> Text:

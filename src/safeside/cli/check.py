@@ -11,7 +11,7 @@ import typer
 from safeside.cli import group_options as group
 from safeside.cli import publish_options as options
 from safeside.cli import visit_options as visit
-from safeside.cli.console import VIOLATION, AsJson, out, print_json, spinner
+from safeside.cli.console import VIOLATION, AsJson, Spinner, out, print_json
 from safeside.cli.shared_options import options_of
 from safeside.cli.wording import as_typed
 from safeside.errors import BadQuestion
@@ -51,7 +51,7 @@ def check(
             "Nothing says what is to be checked, or two things do.",
             "Give --places for visits, or --groups for people and the groups they are in.",
         )
-    with spinner() as progress:
+    with Spinner() as progress:
         if groups is not None:
             report = check_people(
                 visit.given(visits),

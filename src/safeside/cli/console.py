@@ -10,10 +10,10 @@ import signal
 import stat
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, Self
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -26,6 +26,7 @@ from safeside.untrusted import visible
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
+    from rich.table import Table
 
 
 class Terminal(Console):
@@ -73,9 +74,32 @@ def line(text: object) -> str:
     return visible(str(text))
 
 
+def table(
+    headers: Iterable[str], rows: Iterable[Sequence[str | Text]], *, left: int | None = None, **style: Any
+) -> Table:
+    """A table of plain text. With `left` it has lines, and columns after the first `left` hold numbers."""
+    from rich.table import Table  # loaded where one is shown
+
+    made = Table(box=None, pad_edge=False, **style) if left is None else Table(**style)
+    for number, header in enumerate(headers):
+        made.add_column(header, justify="left" if left is None or number < left else "right")
+    for row in rows:
+        made.add_row(*(Text(line(cell)) if isinstance(cell, str) else cell for cell in row))
+    return made
+
+
 def _indented(text: str) -> str:
     """Lists in a message stand under it, and so does whatever a name in it would put on a line of its own."""
     return text.replace("\n", "\n  ")
+
+
+def violation(error: SafesideError, *, as_json: bool, **found: Any) -> typer.Exit:
+    """How a check ends that found what `error` says."""
+    if as_json:
+        print_json({**found, **error_json(error)})
+    else:
+        fail(error)
+    return typer.Exit(VIOLATION)
 
 
 def print_json(value: Any) -> None:
@@ -106,12 +130,18 @@ def interactive() -> bool:
 
 
 class Spinner:
-    """A progress bar on standard error that appears once the work has lasted `after` seconds."""
+    """A progress bar on standard error, for as long as the work lasts; within `after` seconds, none."""
 
-    def __init__(self, after: float) -> None:
+    def __init__(self, after: float = 1.0) -> None:
         self._bar: Bar | None = None
         self._after = after
         self._began = time.monotonic()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.pause()
 
     def __call__(self, done: float | None, what: str) -> None:
         if self._bar is None and time.monotonic() - self._began > self._after:
@@ -136,16 +166,6 @@ def _new_bar() -> Bar:
     bar = Progress(*columns, console=err, transient=True)
     bar.add_task("", total=None)
     return bar
-
-
-@contextmanager
-def spinner(after: float = 1.0) -> Iterator[Spinner]:
-    """A progress bar for as long as the work lasts; quick work, of less than `after` seconds, shows none."""
-    bar = Spinner(after)
-    try:
-        yield bar
-    finally:
-        bar.pause()
 
 
 class Terminated(BaseException):
@@ -189,12 +209,8 @@ def end_on_closed_pipe() -> Iterator[None]:
         if usual is not None and stat.S_ISFIFO(os.fstat(usual.fileno()).st_mode):
             pipe = _Pipe(usual.fileno(), "w", closefd=False)
             pipe.ends_command = ends_command
-            buffer = io.BufferedWriter(pipe)
-            setattr(
-                sys,
-                name,
-                io.TextIOWrapper(buffer, usual.encoding, usual.errors, line_buffering=not ends_command),
-            )
+            how = {"encoding": usual.encoding, "errors": usual.errors, "line_buffering": not ends_command}
+            setattr(sys, name, io.TextIOWrapper(io.BufferedWriter(pipe), **how))
     try:
         yield
     finally:

@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from safeside.cli.console import AsJson, out, print_json
+from safeside.cli.console import AsJson, out, print_json, table
 from safeside.exact import show
 from safeside.privacy.records import Visits
 from safeside.privacy.worked import ANY_PRIOR, DEFINITIONS, PEOPLE, PRIORS, Explanation
@@ -50,10 +50,8 @@ def _print_list(as_json: bool) -> None:
     if as_json:
         print_json({name: definition.title for name, definition in DEFINITIONS.items()})
         return
-    table = Table(box=None, show_header=False, pad_edge=False)
-    for name, definition in DEFINITIONS.items():
-        table.add_row(Text(name, "bold"), definition.title)
-    _say(table)
+    rows = [(Text(name, "bold"), definition.title) for name, definition in DEFINITIONS.items()]
+    _say(table(("", ""), rows, show_header=False))
 
 
 def _print(explanation: Explanation) -> None:
@@ -82,14 +80,13 @@ def _print(explanation: Explanation) -> None:
 
 
 def _risk_table(explanation: Explanation) -> Table:
-    table = Table()
-    table.add_column("a person was ...", no_wrap=True)
-    for name in (ANY_PRIOR, *PRIORS):
-        table.add_column(name, justify="right")
+    rows: list[tuple[str | Text, ...]] = []
     for row in explanation.rows:
         values = (row.any_prior, *row.by_prior.values())
-        table.add_row(row.question, *(_coloured(value, explanation.e_to_eps) for value in values))
-    return table
+        rows.append((row.question, *(_coloured(value, explanation.e_to_eps) for value in values)))
+    made = table(("a person was ...", ANY_PRIOR, *PRIORS), rows, left=1)
+    made.columns[0].no_wrap = True
+    return made
 
 
 def _print_list_of(title: str, questions: Sequence[str]) -> None:
@@ -100,17 +97,13 @@ def _print_witness(explanation: Explanation) -> None:
     definition, witness = explanation.definition, explanation.witness
     who = f" A mechanism of this definition, and somebody with the prior '{definition.prior}':"
     _say(Text.assemble(("Witness.", "bold"), who))
-    table = Table()
-    table.add_column("a person at ...")
-    table.add_column("is believed", justify="right")
-    table.add_column(f"leads to output {SPOKEN}", justify="right")
     prior = PRIORS[definition.prior]
+    rows = []
     for record in PEOPLE.records:
-        said = witness.channel[record][SPOKEN]
-        table.add_row(
-            _person(record), _value(prior.get(record, Fraction(0)), zero="0"), _value(said, zero="0")
-        )
-    _say(table)
+        believed, said = prior.get(record, Fraction(0)), witness.channel[record][SPOKEN]
+        rows.append((_person(record), _value(believed, zero="0"), _value(said, zero="0")))
+    headers = ("a person at ...", "is believed", f"leads to output {SPOKEN}")
+    _say(table(headers, rows, left=1))
     _say(
         f"Output {SPOKEN} multiplies the odds that the person was {definition.question} by "
         f"{_value(witness.value)}: the probability goes from {_value(witness.before)} to "

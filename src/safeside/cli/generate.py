@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from rich.table import Table
 
-from safeside.cli.console import out, spinner
+from safeside.cli.console import Spinner, out, table
 from safeside.cli.installed import needs_studies
-
-if TYPE_CHECKING:
-    from safeside_studies.city import Figures
 
 
 class Kind(StrEnum):
@@ -54,7 +50,7 @@ def generate(
         out.print(f"{made.pupils}: {made.county.school.size:,} pupils, with age and doses (mmr)")
         out.print(f"{made.schools}: {schools:,} schools with their sizes, public")
         return
-    with spinner() as progress:
+    with Spinner() as progress:
         files = city.generate(
             directory,
             people=people,
@@ -71,11 +67,4 @@ def generate(
     out.print(f"{files.hours}: how busy each hour usually is, a public guess")
     out.print(f"{files.basemap}: for the map, public")
     if describe:
-        out.print(_table(city.describe(directory)))
-
-
-def _table(figures: Figures) -> Table:
-    table = Table("figure", "this city", "the paper", box=None, pad_edge=False)
-    for row in figures.lines():
-        table.add_row(*row)
-    return table
+        out.print(table(("figure", "this city", "the paper"), city.describe(directory).lines()))

@@ -12,8 +12,7 @@ import typer
 
 from safeside.cli import ledger_text as text
 from safeside.cli.config import Config, read_config
-from safeside.cli.console import VIOLATION, AsJson, fail, line, out, print_json
-from safeside.cli.wording import error_json
+from safeside.cli.console import VIOLATION, AsJson, line, out, print_json, violation
 from safeside.errors import LedgerMissing, LedgerTampered
 from safeside.ledger import Ledger, open_ledger
 from safeside.ledger.rules import require_floor
@@ -147,14 +146,13 @@ def verify(ledger: Where = None, json: AsJson = False) -> None:
         with open_ledger(read_config().ledger_url(ledger)) as book:
             found = book.check()
     except LedgerTampered as error:
-        raise typer.Exit(_violation(error, json=json)) from None
+        raise violation(error, as_json=json, intact=False) from None
     if json:
         lacking = {str(path): first for path, first in found.untold.items()}
         intact = {"intact": not found.forgotten, "events": found.events, "head": found.head.digest}
         print_json({**intact, "forgotten": found.forgotten, "witnesses_lack_from": lacking})
     else:
-        said = f"{found.events:,} events, each follows the one before. Head: {found.head.digest}"
-        out.print(said)
+        out.print(f"{found.events:,} events, each follows the one before. Head: {found.head.digest}")
         for path, first in found.untold.items():
             out.print(line(text.untold(path, first)))
     if found.forgotten:
@@ -226,11 +224,3 @@ def _made_or_opened(url: str, config: Config) -> Iterator[Ledger]:
         book = create_ledger(url, key=config.key_file())
     with book:
         yield book
-
-
-def _violation(error: LedgerTampered, *, json: bool) -> int:
-    if json:
-        print_json({"intact": False, **error_json(error)})
-    else:
-        fail(error)
-    return VIOLATION

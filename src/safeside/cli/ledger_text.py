@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from rich.table import Table
-from rich.text import Text
 
-from safeside.cli.console import line, out
+from safeside.cli.console import line, out, table
 from safeside.exact import show
 from safeside.ledger import Budget, Cost, Dataset, Event, Leak, Rebuilt, Recovery, Reservation, Status, events
 from safeside.ledger.periods import word
@@ -43,37 +42,32 @@ def amount(budget: Budget) -> str:
     return f"epsilon {show(budget.epsilon)}{delta}"
 
 
-def _table(*headers: str) -> Table:
-    return Table(*headers, box=None, pad_edge=False)
-
-
-def _row(table: Table, *cells: str) -> None:
-    """A row of plain text: a bracket in a name is a bracket, and a line break no new row."""
-    table.add_row(*(Text(line(cell)) for cell in cells))
-
-
 def overview(shown: list[Status]) -> Table:
     """One line for each dataset."""
-    table = _table("dataset", "unit", "budget", "least left", "releases", "shares with")
-    for one in shown:
-        apart = {"withdrawn": one.withdrawn, "unfinished": one.unfinished}
-        also = ", ".join(f"{number:,} {word_}" for word_, number in apart.items() if number)
-        _row(
-            table,
+    rows = [
+        (
             one.dataset.name,
             str(one.dataset.unit),
             amount(one.cap),
             amount(one.remaining),
-            f"{one.releases:,} ({also})" if also else f"{one.releases:,}",
+            _releases(one),
             ", ".join(one.shares_with),
         )
-    return table
+        for one in shown
+    ]
+    return table(("dataset", "unit", "budget", "least left", "releases", "shares with"), rows)
+
+
+def _releases(one: Status) -> str:
+    apart = {"withdrawn": one.withdrawn, "unfinished": one.unfinished}
+    also = ", ".join(f"{number:,} {said}" for said, number in apart.items() if number)
+    return f"{one.releases:,} ({also})" if also else f"{one.releases:,}"
 
 
 def print_status(one: Status, *, places: bool) -> None:
     """One dataset in full."""
     if one.forgotten:
-        out.print(forgotten(one.forgotten), markup=False, style="bold red")
+        out.print(forgotten(one.forgotten), style="bold red")
     out.print(f"Dataset {line(one.dataset.name)}. {terms(one.dataset)}")
     out.print(limits(one.dataset))
     if one.shares_with:
@@ -94,7 +88,8 @@ def print_status(one: Status, *, places: bool) -> None:
     if one.leaks:
         out.print()
         out.print(one.words("ledger.leaks"))
-        out.print(_leaks(one))
+        rows = [(_times(leak), f"{len(leak.targets):,}", f"{leak.questions:,}") for leak in one.leaks]
+        out.print(table(("when", "places", "questions"), rows))
     if places:
         for leak in one.leaks:
             for target in leak.targets:
@@ -102,10 +97,9 @@ def print_status(one: Status, *, places: bool) -> None:
 
 
 def _periods(one: Status) -> Table:
-    table = _table("all time" if one.dataset.unit is Unit.PERSON else word(one.dataset.unit), "spent", "left")
-    for period in one.periods:
-        _row(table, period.name, amount(period.spent), amount(period.remaining))
-    return table
+    name = "all time" if one.dataset.unit is Unit.PERSON else word(one.dataset.unit)
+    rows = [(period.name, amount(period.spent), amount(period.remaining)) for period in one.periods]
+    return table((name, "spent", "left"), rows)
 
 
 def _more(one: Status) -> str:
@@ -116,13 +110,6 @@ def _more(one: Status) -> str:
         return f"{many}."
     unit = word(one.dataset.unit)
     return f"{many} in the same {unit}, {one.more_in_fresh_period:,} in a {unit} not asked about yet."
-
-
-def _leaks(one: Status) -> Table:
-    table = _table("when", "places", "questions")
-    for leak in one.leaks:
-        _row(table, _times(leak), f"{len(leak.targets):,}", f"{leak.questions:,}")
-    return table
 
 
 def _times(leak: Leak) -> str:
@@ -148,13 +135,13 @@ def untold(path: Path, first: int) -> str:
 
 def events_table(history: list[Event], asked: Mapping[str, str]) -> Table:
     """The history, a line for each event, with what was asked where something was."""
-    table = _table("event", "time (UTC)", "kind", "what")
+    rows = []
     for event in history:
         moment = event.time.strftime("%Y-%m-%d %H:%M:%S")
         question = asked.get(event.action.request) if isinstance(event.action, events.Charged) else None
         what = describe(event) if question is None else f"{describe(event)}. {question}"
-        _row(table, str(event.number), moment, event.action.kind, what)
-    return table
+        rows.append((str(event.number), moment, event.action.kind, what))
+    return table(("event", "time (UTC)", "kind", "what"), rows)
 
 
 def describe(event: Event) -> str:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 import typer
 from rich.table import Table
 
-from safeside.cli.console import AsJson, out, print_json
+from safeside.cli.console import AsJson, out, print_json, table
 from safeside.decisions.plan_picture import draw, errors, labels
 from safeside.decisions.planning import Definition, Plan, rounded_down
 from safeside.decisions.planning import plan as plan_counts
@@ -51,9 +51,9 @@ def plan(
     With --places: how many places (and hours) each method is expected to certify, on the public forecast.
     """
     if places is not None:
-        from safeside.cli.plan_places import show_plan
+        from safeside.cli.plan_places import planned
 
-        show_plan(
+        shown = planned(
             places=places,
             when=_required(when),
             every=every,
@@ -63,32 +63,32 @@ def plan(
             epsilon=epsilon,
             max_conditions=sensitivity if sensitivity > 1 else None,
             plot=plot,
-            json=json,
         )
-        return
-    if any(one is not None for one in (when, every, timezone, profile)):
+    elif any(one is not None for one in (when, every, timezone, profile)):
         raise BadQuestion(
             "`when=`, `every=`, `timezone=` and `profile=` plan for a list, and none was given.",
             "Give `places=` as well, or leave them out.",
         )
-    made = plan_counts(
-        at_most=at_most,
-        epsilon=epsilon,
-        delta=delta,
-        alpha=alpha,
-        want_beta=want_beta,
-        count=true_count,
-        sensitivity=sensitivity,
-    )
-    if plot is not None:
-        draw(made, plot)
+    else:
+        made = plan_counts(
+            at_most=at_most,
+            epsilon=epsilon,
+            delta=delta,
+            alpha=alpha,
+            want_beta=want_beta,
+            count=true_count,
+            sensitivity=sensitivity,
+        )
+        if plot is not None:
+            draw(made, plot)
+        shown = as_json(made), _table(made), [made.sentence(), LIMITS]
+    document, listed, sentences = shown
     if json:
-        print_json(as_json(made))
+        print_json(document)
         return
-    out.print(_table(made))
-    # On a terminal wrapped between words; piped, one line.
-    out.print(made.sentence(), soft_wrap=not out.is_terminal)
-    out.print(LIMITS, soft_wrap=not out.is_terminal)
+    out.print(listed)
+    for sentence in sentences:  # on a terminal wrapped between words; piped, one line
+        out.print(sentence, soft_wrap=not out.is_terminal)
     if plot is not None:
         out.print(f"Picture: {plot}")
 
@@ -120,13 +120,7 @@ def as_json(made: Plan) -> dict[str, Any]:
 
 
 def _table(made: Plan) -> Table:
-    table = Table(
-        title=f'How often "at most {made.at_most}" is said (beta, rounded down), by true count',
-        title_justify="left",
-    )
-    table.add_column("true count", justify="right")
-    for definition, label in labels(made).items():
-        table.add_column(f"{label}\n{errors(made)[definition]}", justify="right")
-    for row in made.rows:
-        table.add_row(str(row.count), *(rounded_down(row.beta(definition)) for definition in labels(made)))
-    return table
+    title = f'How often "at most {made.at_most}" is said (beta, rounded down), by true count'
+    named = [f"{label}\n{errors(made)[definition]}" for definition, label in labels(made).items()]
+    rows = [(str(row.count), *(rounded_down(row.beta(one)) for one in labels(made))) for row in made.rows]
+    return table(("true count", *named), rows, left=0, title=title, title_justify="left")

@@ -8,7 +8,7 @@ from typing import Any, Final
 from rich.table import Table
 
 from safeside import extras
-from safeside.cli.console import out, print_json, spinner
+from safeside.cli.console import Spinner, table
 from safeside.decisions.plan_picture import save
 from safeside.exact import show
 from safeside.releases.choosing import PlacePlan, PlanRow, plan_places
@@ -24,20 +24,14 @@ _SOURCES: Final = {
 }
 
 
-def show_plan(*, plot: Path | None, json: bool, **asked: Any) -> None:
-    """Print the comparison, and draw it where that is wanted."""
-    with spinner() as progress:
+def planned(*, plot: Path | None, **asked: Any) -> tuple[dict[str, Any], Table, list[str]]:
+    """The comparison for machines, as a table, and what is said of it; drawn where that is wanted."""
+    with Spinner() as progress:
         made = plan_places(asked.pop("places"), asked.pop("when"), **asked, progress=progress)
     if plot is not None:
         draw(made, plot)
-    if json:
-        print_json(as_json(made))
-        return
-    out.print(_table(made))
-    for text in (_SOURCES[made.source], "No data was read, and nothing was spent."):
-        out.print(text, soft_wrap=not out.is_terminal)
-    if plot is not None:
-        out.print(f"Picture: {plot}")
+    said = [_SOURCES[made.source], "No data was read, and nothing was spent."]
+    return as_json(made), _table(made), said
 
 
 def as_json(made: PlacePlan) -> dict[str, Any]:
@@ -63,25 +57,15 @@ def as_json(made: PlacePlan) -> dict[str, Any]:
 def _table(made: PlacePlan) -> Table:
     conditions = made.places * made.windows
     windows = f" in {made.windows:,} windows" if made.windows > 1 else ""
-    table = Table(
-        title=f"Expected to be certified, of {made.places:,} places{windows} ({conditions:,} conditions)",
-        title_justify="left",
-    )
-    for name in (
-        "epsilon",
-        "at most",
-        "average count",
-        "forecast off by",
-        *_ways(made),
-        "no method more than",
-    ):
-        table.add_column(name, justify="right")
+    title = f"Expected to be certified, of {made.places:,} places{windows} ({conditions:,} conditions)"
+    headers = ("epsilon", "at most", "average count", "forecast off by", *_ways(made), "no method more than")
+    rows = []
     for row in made.rows:
         off = "" if not row.off_by else f"lognormal {row.off_by:g}"
         found = [f"{row.compared.expected[way]:,.0f}" for way in _ways(made)]
         limit = f"{row.compared.limit:,.0f}"
-        table.add_row(show(row.epsilon), str(row.at_most), f"{row.average:.3g}", off, *found, limit)
-    return table
+        rows.append((show(row.epsilon), str(row.at_most), f"{row.average:.3g}", off, *found, limit))
+    return table(headers, rows, left=0, title=title, title_justify="left")
 
 
 def _ways(made: PlacePlan) -> list[str]:

@@ -26,7 +26,6 @@ from safeside.cli.console import (
     line,
     out,
     print_json,
-    spinner,
     terminable,
 )
 from safeside.cli.key import ask_passphrase
@@ -152,7 +151,7 @@ def publish(
         confirm("Publish?", yes)
         ignore_closed_pipe()
         try:
-            with terminable(), spinner() as progress:
+            with terminable(), Spinner() as progress:
                 release = publication.run(progress, confirm=_left_out(progress, yes))
                 left = publication.ledger.remaining(publication.dataset.name, publication.cost.periods)
         except (KeyboardInterrupt, Terminated) as stopped:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -9,11 +10,11 @@ import typer
 
 from safeside.cli import publish_options as options
 from safeside.cli.config import read_config
-from safeside.cli.console import VIOLATION, AsJson, confirm, err, fail, line, out, print_json
+from safeside.cli.console import AsJson, confirm, err, line, out, print_json, violation
 from safeside.cli.key import ask_passphrase
-from safeside.cli.wording import as_typed, error_json
+from safeside.cli.wording import as_typed
 from safeside.errors import BadRelease, BadSignature
-from safeside.ledger import open_ledger
+from safeside.ledger import Ledger, open_ledger
 from safeside.releases.files import WITHDRAWN
 from safeside.releases.purge import purge as purge_paths
 from safeside.releases.signing import load_private, load_public
@@ -32,31 +33,23 @@ def verify(
 ) -> None:
     """Check signature, digests, schema, that states follow from bounds, and claims from the mechanism."""
     keys = load_public(key)
-    book = None if ledger is None else open_ledger(ledger)
     try:
-        if (directory / WITHDRAWN).is_file():
-            notice = read_notice(directory, keys)
-            raise BadRelease(
-                f"The release {notice.release} was withdrawn on {notice.withdrawn}.",
-                "Use a later release, if there is one.",
-            )
-        release = verify_release(directory, keys, ledger=book)
+        with _opened(ledger) as book:
+            if (directory / WITHDRAWN).is_file():
+                notice = read_notice(directory, keys)
+                raise BadRelease(
+                    f"The release {notice.release} was withdrawn on {notice.withdrawn}.",
+                    "Use a later release, if there is one.",
+                )
+            release = verify_release(directory, keys, ledger=book)
     except (BadRelease, BadSignature) as error:
-        if json:
-            print_json({"verified": False, **error_json(error)})
-            raise typer.Exit(VIOLATION) from None
-        fail(error)
-        raise typer.Exit(VIOLATION) from None
-    finally:
-        if book is not None:
-            book.close()
+        raise violation(error, as_json=json, verified=False) from None
     if json:
         print_json({"verified": True, "release": release.id, "manifest": release.digest})
         return
     out.print(
         f"Verified: signed, whole, every state follows from its bounds, and guarantee and price from its "
-        f"mechanism. Release {release.id}.",
-        markup=False,
+        f"mechanism. Release {release.id}."
     )
     out.print(release.summary())
 
@@ -89,9 +82,7 @@ def purge(
     yes: options.Yes = False,
 ) -> None:
     """Delete data files and what interrupted releases left. Ledger, keys and releases stay."""
-    url = ledger or read_config().ledger
-    book = open_ledger(url) if url is not None else None
-    try:
+    with _opened(ledger or read_config().ledger) as book:
         found = purge_paths(paths, ledger=book, dry_run=True)
         for path in found.deleted:
             out.print(line(path))
@@ -103,6 +94,8 @@ def purge(
         confirm(f"Delete {len(found.deleted)}?", yes)
         purge_paths(paths, ledger=book)
         out.print(f"Deleted {len(found.deleted)}. Backups and snapshots are yours to purge.")
-    finally:
-        if book is not None:
-            book.close()
+
+
+def _opened(url: str | None) -> AbstractContextManager[Ledger | None]:
+    """A ledger, for those who have one."""
+    return nullcontext() if url is None else open_ledger(url)

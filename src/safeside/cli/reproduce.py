@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
+from safeside.cli.console import Spinner, table
 from safeside.cli.console import out as console
-from safeside.cli.console import spinner
 from safeside.cli.installed import needs_studies
 
 
@@ -28,13 +27,10 @@ def reproduce(
     with needs_studies("reproduce"):
         from safeside_studies.reproduce import reproduce as run
 
-    with spinner() as progress:
+    with Spinner() as progress:
         done = run(out, figures=figure or (), quick=quick, peopleflow=peopleflow, progress=progress)
-    table = Table("what", "the paper", "ours", box=None, pad_edge=False)
-    for outcome in done.outcomes:
-        for one in outcome.findings:
-            if one.paper is not None:
-                table.add_row(one.what, one.paper, one.ours_shown)
-    console.print(table)
+    findings = [one for outcome in done.outcomes for one in outcome.findings]
+    rows = [(one.what, one.paper, one.ours_shown) for one in findings if one.paper is not None]
+    console.print(table(("what", "the paper", "ours"), rows))
     console.print(f"Report: {done.report}")
     console.print(f"Numbers: {done.results}")
