@@ -7,7 +7,7 @@ hidden or put back is not believed, and everything is read instead.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from pathlib import Path
 
@@ -17,7 +17,9 @@ from tests.ledger.stores import QUESTION, backup, cost, is_postgres, raw, restor
 from safeside import records
 from safeside.errors import BadFile, LedgerError, LedgerForked, LedgerTampered, RequestConflict
 from safeside.ledger import Ledger, Stage, create_ledger, events, open_ledger
+from safeside.ledger.account import same_question
 from safeside.ledger.checkpoint import Snapshot
+from safeside.ledger.store import Rows
 
 EVERY = 6
 
@@ -379,3 +381,44 @@ def test_an_event_that_does_not_lead_to_the_checkpoint_is_no_event_of_the_chain(
         pytest.raises(LedgerTampered, match="it does not lead to the checkpoint after it"),
     ):
         state.passes(known[1])
+
+
+def test_what_others_added_is_looked_up_together(
+    long: Ledger, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that is behind by many requests asks for the nodes of a level at once."""
+    long.close()
+    asked: list[Iterable[str]] = []
+    nodes = Rows.nodes
+
+    def counted(rows: Rows, names: Iterable[str]) -> dict[str, str]:
+        asked.append(names)
+        return nodes(rows, names)
+
+    with open_ledger(url) as other, open_ledger(url) as behind:
+        assert begun_at(behind) > 0
+        for number in range(14, 23):
+            other.reserve("city", f"s{number}", about(number), cost(1))
+        monkeypatch.setattr(Rows, "nodes", counted)
+        assert behind.head == other.head
+        assert len(asked) <= 3
+        assert begun_at(behind) > 0
+
+
+def test_a_request_that_went_back_and_was_asked_again_stands_once_under_what_it_asks(
+    long: Ledger, url: str
+) -> None:
+    for _ in range(2):
+        made = long.reserve("city", "again", about(15), cost(1))
+        assert long.refuse("city", "again", about(15), "BadFile", unused=made)
+        long.refuse("city", "again", about(15), "another reason")
+    made = long.reserve("city", "again", about(15), cost(1))
+    for ledger in (long, open_ledger(url)):
+        found = ledger.asked("city", about(15))
+        assert found is not None
+        assert found.digest == made.digest
+        with ledger.chain.reading() as (state, _):
+            same = same_question(made.question)
+            assert same is not None
+            assert state.asked(same) == ["again"]
+        assert ledger.verify() == ledger.head.number

@@ -24,7 +24,6 @@ from safeside.errors import (
 from safeside.ledger import Budget, Cost, Kind, Ledger, Stage, create_ledger, open_ledger
 from safeside.ledger import store as stores
 from safeside.ledger.account import Impossible
-from safeside.ledger.chain import Decision
 from safeside.ledger.events import Refused
 from safeside.privacy.guarantee import Unit
 
@@ -136,7 +135,7 @@ def test_a_refusal_returns_nothing_of_another_dataset(ledger: Ledger) -> None:
     for dataset, ends in (("town", made.digest), ("city", "0" * 64)):
         forged = Refused(request="a", dataset=dataset, question="", reason="", ends=ends)
         with pytest.raises((Impossible, LedgerForked)):
-            ledger.chain.record(Refused, lambda _, what=forged: Decision(actions=(what,)), None)
+            ledger.chain.record(Refused, lambda _, what=forged: what, None)
     assert ledger.remaining("city").epsilon == 1
 
 

@@ -56,6 +56,26 @@ def test_waiters_are_served_in_the_order_of_arrival(ledger: Ledger, url: str) ->
     assert served == [f"r{number}" for number in range(WAITERS)]
 
 
+def test_those_whose_turn_is_near_prepare_while_somebody_is_served(tmp_path: Path) -> None:
+    """All of them at once, not only whoever is next: else each would wait for the preparation of another."""
+    file, prepared, served = tmp_path / "queue", [], []
+
+    def wait(number: int) -> None:
+        with queue.in_turn(file, 60, lambda: prepared.append(number)):
+            served.append((number, set(prepared)))
+
+    threads = [threading.Thread(target=wait, args=(number,)) for number in range(3)]
+    with queue.in_turn(file, 60):
+        for number, thread in enumerate(threads):
+            thread.start()
+            until(lambda number=number: queue.waiting(file) == number + 1)
+        until(lambda: set(prepared) == {0, 1, 2})
+    for thread in threads:
+        thread.join()
+    assert [number for number, _ in served] == [0, 1, 2]
+    assert served[0][1] == {0, 1, 2}
+
+
 SPEND = """
 import sys
 from tests.ledger.stores import QUESTION, cost

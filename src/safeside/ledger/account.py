@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from fractions import Fraction
+from functools import reduce
 from typing import Any, Final
 
 from safeside import records
@@ -128,10 +129,8 @@ class Releases:
         """Those of two datasets that are linked."""
         if not self.number or not other.number:
             return self if self.number else other
-        number = self.number + other.number
-        if not number:
-            return self
-        return Releases(number=number, digest=_sha256("".join(sorted((self.digest, other.digest)))))
+        both = "".join(sorted((self.digest, other.digest)))
+        return Releases(number=self.number + other.number, digest=_sha256(both))
 
 
 NO_RELEASES: Final = Releases()
@@ -164,21 +163,22 @@ class Group:
         """What is left for a period; below zero where something was charged that did not fit."""
         return self.cap - self.spent.get(period, NONE)
 
+    def room(self, periods: Iterable[str]) -> Budget:
+        """What is left in all of these periods: of each amount the least."""
+        return reduce(Budget.least, map(self.remaining, periods), self.cap)
+
     def charge(self, periods: tuple[str, ...], cost: Budget) -> None:
         for period in periods:
             self.spent[period] = self.spent.get(period, NONE) + cost
             self.gross[period] = self.gross.get(period, NONE) + cost
             self.peak = self.peak.most(self.spent[period])
 
-    def credit(self, periods: tuple[str, ...], epsilon: Fraction) -> None:
+    def credit(self, periods: tuple[str, ...], amount: Budget, *, undo: bool = False) -> None:
+        """Give back a part of a charge; or undo one under which nothing was drawn."""
         for period in periods:
-            self.spent[period] = self.spent[period] - Budget(epsilon=epsilon)
-
-    def undo(self, periods: tuple[str, ...], cost: Budget) -> None:
-        """Take back a charge under which nothing was drawn."""
-        for period in periods:
-            self.spent[period] = self.spent[period] - cost
-            self.gross[period] = self.gross[period] - cost
+            self.spent[period] = self.spent[period] - amount
+            if undo:
+                self.gross[period] = self.gross[period] - amount
 
     def close(self) -> None:
         """Nothing more is published from these datasets, and nothing is promised of what was."""

@@ -9,9 +9,9 @@ is none: beginning later is only ever a shorter way to the same account.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -20,26 +20,18 @@ from safeside import records
 from safeside.errors import BadQuestion, ClockBackwards, SafesideError
 from safeside.ledger import addresses, checkpoint, events, steps
 from safeside.ledger.events import Action, Event, Head
-from safeside.ledger.lookup import Row, check_documents, exchanged, forked, in_parts, tampered
+from safeside.ledger.lookup import check_documents, in_parts
+from safeside.ledger.refusals import exchanged, forked, tampered
 from safeside.ledger.state import SLACK_SECONDS, State
-from safeside.ledger.store import Draw, Glance, Identity, Rows, Store
+from safeside.ledger.store import Draw, Glance, Identity, Row, Rows, Store
 from safeside.ledger.witness import Line, Witness, WitnessRecord, witness_of
 
 _GROWN: Final = 10_000
 """After so many events the account begins anew at a checkpoint, so that it does not fill the memory."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Decision:
-    """What to record, in order; nothing where what was asked is recorded already."""
-
-    actions: tuple[Action, ...] = ()
-    documents: dict[str, str] = field(default_factory=dict)
-    draws: dict[str, Draw] = field(default_factory=dict)
-    """Keys to store with them, by the digest of the reservation: no event and no witness may hold one."""
-
-
-Decide = Callable[[State], Decision]
+Recorded = Action | Sequence[Action]
+"""What is to be added, in order; nothing where what was asked is recorded already."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -109,19 +101,15 @@ class Chain:
                 self._everything = True
                 self._begin(state)
                 self._catch_up(rows)
-                return Checked(
-                    events=state.head.number,
-                    head=state.head,
-                    forgotten=len(self._lost),
-                    untold=self._untold(),
-                )
+                last = state.head.number
+                untold = {one.path: one.number + 1 for one in self._witnesses if one.number < last}
+                return Checked(events=last, head=state.head, forgotten=len(self._lost), untold=untold)
 
     def read_everything(self) -> None:
         """Begin at the first event, and at the first line of each witness."""
         with self._turn:
             self._everything, self._begun = True, False
-            with self.reading():
-                pass
+            self.head()
 
     def head(self) -> Head:
         """The last event."""
@@ -132,10 +120,6 @@ class Chain:
         """Events that were stored once and are not on this chain, oldest first."""
         return sorted(self._lost.values(), key=lambda line: (line.head.number, line.head.digest))
 
-    def _untold(self) -> dict[Path, int]:
-        last = self._state.head.number
-        return {one.path: one.number + 1 for one in self._witnesses if one.number < last}
-
     def find_document(self, digest: str) -> str | None:
         """A document that the database has lost, from a witness."""
         for witness in (*self._witnesses, *self._given):
@@ -144,38 +128,51 @@ class Chain:
         return None
 
     def record(
-        self, kind: type[Action], decide: Decide, now: datetime | None, *, recovering: bool = False
+        self,
+        kind: type[Action],
+        decide: Callable[[State], Recorded],
+        now: datetime | None,
+        *,
+        documents: Mapping[str, str | None] | None = None,
+        draw: Draw | None = None,
+        recovering: bool = False,
     ) -> State:
         """Take the turn, decide on what is there, append, and let the witnesses know.
 
-        The clock is read under the lock: read before it, it would be behind whoever came first. `recovering`
-        is for a ledger that has lost events, to which nothing else is added.
+        Of the documents those are kept that what is recorded speaks of. The key of a draw is stored with its
+        commit: no event and no witness may hold one. The clock is read under the lock: read before it, it
+        would be behind whoever came first. `recovering` is for a ledger that has lost events, to which
+        nothing else is added.
         """
         name = events.kind_of(kind)
         with self._turn:
             if not self._begun:
                 # The first reading is the longest: not while others wait for us.
-                with self.reading():
-                    pass
+                self.head()
             with self._forgetting(), self.store.write(self._prepare) as rows:
                 self._look()
                 self._catch_up(rows)
                 if not recovering:
                     self._require_whole()
                 steps.reached(steps.of(name, steps.BEGUN))
-                decision = decide(self._state)
-                length = self._state.head.number + len(decision.actions) - self._state.kept.number
+                decided = decide(self._state)
+                actions = [decided] if isinstance(decided, Action) else decided
+                length = self._state.head.number + len(actions) - self._state.kept.number
                 due = not recovering and length >= self._every
-                if not decision.actions and not (due and kind is events.Checkpoint):
+                if not actions and not (due and kind is events.Checkpoint):
                     return self._state
-                behind = self._behind(rows, decision.documents)
-                for digest, body in decision.documents.items():
+                spoken_of = {one for action in actions for one in events.documents_of(action)}
+                found = (documents or {}).items()
+                new = {one: body for one, body in found if body is not None and one in spoken_of}
+                behind = self._behind(rows, new)
+                for digest, body in new.items():
                     rows.keep(digest, body)
-                added = [self._append(rows, action, now) for action in decision.actions]
+                added = [self._append(rows, action, now) for action in actions]
                 if due:
                     added.append(self._append_checkpoint(rows, now))
-                for digest, draw in decision.draws.items():
-                    rows.keep_draw(digest, draw)
+                for action in actions:
+                    if draw is not None and isinstance(action, events.Committed):
+                        rows.keep_draw(action.reservation, draw)
                 steps.reached(steps.of(name, steps.APPENDED))
             self._stored = self._seen = self._state.head
             steps.reached(steps.of(name, steps.STORED))

@@ -275,22 +275,13 @@ def make(head: Head, time: datetime, action: Action) -> Event:
     record = EventRecord(
         number=head.number + 1, previous=head.digest, time=moment.strftime(_TIME), action=action
     )
-    body = records.encode(record)
-    return Event(
-        number=record.number,
-        previous=record.previous,
-        time=moment,
-        action=action,
-        body=body.decode(),
-        digest=records.digest(body),
-    )
+    return _event(record, moment, records.encode(record).decode())
 
 
 def parse(body: str) -> Event:
     """An event from its text; ValueError where it is none, MadeByNewer where a newer safeside wrote it."""
-    data = body.encode()
     try:
-        record = _decoded(data)
+        record = _decoded(body.encode())
         moment = datetime.fromisoformat(record.time)
     except MadeByNewer:
         raise
@@ -299,13 +290,17 @@ def parse(body: str) -> Event:
         raise ValueError(error.what) from None
     if len(record.time) != _TIME_LENGTH or moment.utcoffset() != timedelta(0):
         raise ValueError("a moment is not written as the ledger writes it")
+    return _event(record, moment, body)
+
+
+def _event(record: EventRecord, time: datetime, body: str) -> Event:
     return Event(
         number=record.number,
         previous=record.previous,
-        time=moment,
+        time=time,
         action=record.action,
         body=body,
-        digest=records.digest(data),
+        digest=digest(body),
     )
 
 

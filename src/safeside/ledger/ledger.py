@@ -19,7 +19,7 @@ from safeside.errors import OverBudget, SimulationOnly
 from safeside.exact import Number
 from safeside.ledger import events, rules
 from safeside.ledger.account import Dataset, Reservation, Stage
-from safeside.ledger.chain import Decision
+from safeside.ledger.chain import Recorded
 from safeside.ledger.reader import Reader
 from safeside.ledger.recovery import Published, Recovery, recover
 from safeside.ledger.state import State
@@ -87,9 +87,9 @@ class Ledger(Reader):
             people=None if people is None else exact.whole(people, "`people=`"),
         )
 
-        def decide(state: State) -> Decision:
+        def decide(state: State) -> Recorded:
             rules.may_create(state, action)
-            return Decision(actions=(action,))
+            return action
 
         return self._chain.record(events.DatasetCreated, decide, now).dataset(name)
 
@@ -120,7 +120,7 @@ class Ledger(Reader):
         refused: list[OverBudget] = []
         made: list[events.Reserved] = []
 
-        def decide(state: State) -> Decision:
+        def decide(state: State) -> Recorded:
             state.dataset(dataset)
             known = state.reservation(request_id)
             if known is not None:
@@ -128,16 +128,16 @@ class Ledger(Reader):
                 rules.require_open(state, dataset, request_id, stored)
                 # Whoever made it must know, before it returns the money, that somebody else may have drawn.
                 joined = events.Resumed(request=request_id, reservation=known.digest)
-                return Decision(actions=(joined,)) if rules.endable(state, known) else Decision()
+                return joined if rules.endable(state, known) else ()
             try:
                 rules.may_reserve(state, action)
             except OverBudget as over:
                 refused.append(over)
                 return _refusal(state, request_id, dataset, stored, over.what)
             made.append(action)
-            return Decision(actions=(action,), documents=documents)
+            return action
 
-        state = self._chain.record(events.Reserved, decide, now)
+        state = self._chain.record(events.Reserved, decide, now, documents=documents)
         if refused:
             raise refused[0]
         reservation = state.reservation(request_id)
@@ -174,16 +174,16 @@ class Ledger(Reader):
         )
         rules.require_alarms(reservation, action)
 
-        def decide(state: State) -> Decision:
+        def decide(state: State) -> Recorded:
             known = state.known(reservation.request, reservation.digest)
             if known.manifest == manifest_digest:
-                return Decision()
+                return ()
             rules.may_commit(known, action)
             # Another run may have stopped at a limit while this one was drawing.
             rules.require_open(state, known.dataset, known.request, known.question)
-            return Decision(actions=(action,), draws={} if draw is None else {known.digest: draw})
+            return action
 
-        state = self._chain.record(events.Committed, decide, now)
+        state = self._chain.record(events.Committed, decide, now, draw=draw)
         return state.known(reservation.request, reservation.digest)
 
     def forget_draw(self, reservation: Reservation) -> None:
@@ -200,16 +200,15 @@ class Ledger(Reader):
         """
         wanted = None if epsilon is None else exact.fraction(epsilon, "the amount to return")
 
-        def decide(state: State) -> Decision:
+        def decide(state: State) -> Recorded:
             known = state.known(reservation.request, reservation.digest)
             if known.returned is not None and wanted in (None, known.returned):
-                return Decision()
+                return ()
             amount = rules.returnable(state, known) if wanted is None else wanted
             if not amount:
-                return Decision()
+                return ()
             rules.may_return(state, known, amount)
-            action = events.Returned(request=known.request, reservation=known.digest, epsilon=amount)
-            return Decision(actions=(action,))
+            return events.Returned(request=known.request, reservation=known.digest, epsilon=amount)
 
         state = self._chain.record(events.Returned, decide, now)
         return state.known(reservation.request, reservation.digest).returned or ZERO
@@ -218,14 +217,13 @@ class Ledger(Reader):
         """Take back a whole release. It stays charged: what was seen cannot be unseen."""
         found: list[Reservation] = []
 
-        def decide(state: State) -> Decision:
+        def decide(state: State) -> Recorded:
             known = state.reservation(request_id)
             if known is not None and known.stage is Stage.WITHDRAWN:
                 found.append(known)
-                return Decision()
+                return ()
             found.append(rules.may_withdraw(known, request_id))
-            action = events.Withdrawn(request=request_id, reservation=found[0].digest, reason=reason)
-            return Decision(actions=(action,))
+            return events.Withdrawn(request=request_id, reservation=found[0].digest, reason=reason)
 
         state = self._chain.record(events.Withdrawn, decide, now)
         return state.known(request_id, found[0].digest)
@@ -249,7 +247,7 @@ class Ledger(Reader):
         rules.check_name(request_id, "request id")
         stored, _ = events.shorten(question)
 
-        def decide(state: State) -> Decision:
+        def decide(state: State) -> Recorded:
             state.dataset(dataset)
             known = state.reservation(request_id)
             ours = known is not None and known.dataset == dataset and known == unused and unused.fresh
@@ -267,11 +265,11 @@ class Ledger(Reader):
         """
         given = tuple(dict.fromkeys(files))
 
-        def decide(state: State) -> Decision:
+        def decide(state: State) -> Recorded:
             dataset = state.known(reservation.request, reservation.digest).dataset
             rules.require_own_files(state, dataset, given)
             new = tuple(one for one in given if dataset not in (state.lookup("file", one) or ()))
-            return Decision(actions=(events.FilesRead(dataset=dataset, files=new),) if new else ())
+            return events.FilesRead(dataset=dataset, files=new) if new else ()
 
         self._chain.record(events.FilesRead, decide, now)
 
@@ -279,9 +277,9 @@ class Ledger(Reader):
         """Record that a record broke a limit: it stays charged, and its time closed to other questions."""
         action = events.Stopped(request=reservation.request, reservation=reservation.digest)
 
-        def decide(state: State) -> Decision:
+        def decide(state: State) -> Recorded:
             known = state.known(reservation.request, reservation.digest)
-            return Decision(actions=(action,) if rules.stoppable(known) else ())
+            return action if rules.stoppable(known) else ()
 
         self._chain.record(events.Stopped, decide, now)
 
@@ -293,11 +291,11 @@ class Ledger(Reader):
         """
         action = events.Linked(first=first, second=second)
 
-        def decide(state: State) -> Decision:
+        def decide(state: State) -> Recorded:
             if state.group(first) is state.group(second):
-                return Decision()
+                return ()
             rules.may_link(state, first, second)
-            return Decision(actions=(action,))
+            return action
 
         return self._chain.record(events.Linked, decide, now).group(first).members
 
@@ -316,7 +314,7 @@ def _refusal(
     reason: str,
     *,
     ends: str | None = None,
-) -> Decision:
+) -> Recorded:
     """The event of a refusal; none where the last one said the same."""
     action = events.Refused(
         request=request,
@@ -327,4 +325,4 @@ def _refusal(
     )
     # Somebody who asks the same in a loop does not fill the ledger.
     same = state.lookup("refusal", request) == rules.refusal_key(action)
-    return Decision() if same else Decision(actions=(action,))
+    return () if same else action

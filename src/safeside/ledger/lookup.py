@@ -14,15 +14,15 @@ from fractions import Fraction
 from typing import Any, Final, Protocol
 
 from safeside import records
-from safeside.errors import LedgerForked, LedgerMissing, LedgerTampered
+from safeside.errors import LedgerForked, LedgerMissing
 from safeside.ledger import events
 from safeside.ledger.account import Dataset, Group, Reservation, Stage, Tally, skeleton
 from safeside.ledger.checkpoint import Broken, Index
 from safeside.ledger.events import Event, Head
-from safeside.ledger.store import Rows, begin
+from safeside.ledger.refusals import tampered
+from safeside.ledger.store import Row, Rows
 from safeside.records import Part
 
-Row = tuple[int, str, str]
 _PART: Final = 5000
 
 
@@ -46,10 +46,14 @@ class Entry(Part, frozen=True, kw_only=True):
     manifest: str | None = None
     alarms: int | None = None
     fingerprint: str | None = None
-    returned: str | None = None
+    returned: Fraction | None = None
     recharged: bool = False
     resumed: bool = False
     stopped: bool = False
+
+
+_SINCE: Final = tuple(name for name in Entry.__struct_fields__ if name not in ("number", "digest", "words"))
+"""What came of a reservation, under the same names there and here."""
 
 
 @dataclass(kw_only=True)
@@ -152,8 +156,8 @@ class Account:
 
     def asked(self, same: str) -> list[str]:
         """The requests that asked this of the same time, oldest first."""
-        known = self.lookup("asks", same) or []
-        return [*known, *(one for one in self.asking.get(same, ()) if one not in known)]
+        # One that went back and was asked again stands here twice.
+        return list(dict.fromkeys([*(self.lookup("asks", same) or []), *self.asking.get(same, ())]))
 
     def settle(self) -> None:
         """Bring the index up to date."""
@@ -177,17 +181,8 @@ class Account:
         at = self._event(entry.number, entry.digest)
         paid = words.action.lost().action if isinstance(words.action, events.Found) else words.action
         assert isinstance(paid, events.Charged)
-        return replace(
-            self.made(paid, at, request, words.head),
-            stage=entry.stage,
-            manifest=entry.manifest,
-            alarms=entry.alarms,
-            fingerprint=entry.fingerprint,
-            returned=None if entry.returned is None else Fraction(entry.returned),
-            recharged=entry.recharged,
-            resumed=entry.resumed,
-            stopped=entry.stopped,
-        )
+        since = {name: getattr(entry, name) for name in _SINCE}
+        return replace(self.made(paid, at, request, words.head), **since)
 
     def _event(self, number: int, digest: str) -> Event:
         rows = self._source().events(number, number)
@@ -263,47 +258,9 @@ def links(source: Source, last: Head) -> Iterator[Event]:
 
 
 def entry_of(one: Reservation) -> Entry:
-    return Entry(
-        number=one.number,
-        digest=one.digest,
-        words=(one.words.number, one.words.digest),
-        stage=one.stage,
-        manifest=one.manifest,
-        alarms=one.alarms,
-        fingerprint=one.fingerprint,
-        returned=None if one.returned is None else str(one.returned),
-        recharged=one.recharged,
-        resumed=one.resumed,
-        stopped=one.stopped,
-    )
-
-
-def tampered(number: int, why: str) -> LedgerTampered:
-    """The error for an event that cannot be true."""
-    return LedgerTampered(
-        f"The ledger was altered: event {number} cannot be trusted ({why}).",
-        "Publish nothing from it. Run `safeside.recover_ledger(...)`, which keeps this database aside and "
-        "makes the ledger anew from its witness.",
-    )
-
-
-def forked(where: str, lost: int) -> LedgerForked:
-    """Something was published that this chain does not know."""
-    return LedgerForked(
-        f"{begin(where)} has forgotten {lost} event{'s' if lost > 1 else ''} that it once "
-        "held: it was restored from a backup, or a copy of it was used.",
-        "Nothing can be published until what was published since is charged again. Run "
-        '`safeside.recover_ledger(...)`, with `releases=["DIR"]` for each release of which another copy of '
-        "the ledger may know.",
-    )
-
-
-def exchanged() -> LedgerForked:
-    """The witness, or what the state directory remembers of this address, is of another ledger."""
-    return LedgerForked(
-        "The witness belongs to another ledger than the one that is here now.",
-        "Put back the ledger that was here, or move this one, without the witness, to a place of its own.",
-    )
+    since = {name: getattr(one, name) for name in _SINCE}
+    words = (one.words.number, one.words.digest)
+    return Entry(number=one.number, digest=one.digest, words=words, **since)
 
 
 def check_documents(rows: Rows, event: Event) -> None:

@@ -37,8 +37,7 @@ def create_ledger(
     found = traces(store) + ([] if traces_of is None else traces_of(store.addresses()))
     if found and not _is_there(store):
         raise LedgerForked(
-            f"There was a ledger here before: {_named(found)} {'is' if len(found) == 1 else 'are'} still "
-            "there.",
+            f"There was a ledger here before: {_still_there(found)}.",
             "Run `safeside.recover_ledger(...)`, which makes that ledger anew from its witness, or choose "
             "another place: a budget must not come back because a database was deleted.",
         )
@@ -64,8 +63,7 @@ def open_ledger(url: str | Path, *, checkpoint_every: int = EVERY) -> Ledger:
         if not found:
             raise
         raise LedgerMissing(
-            f"{error.what} But there was one: {_named(found)} {'is' if len(found) == 1 else 'are'} still "
-            "there.",
+            f"{error.what} But there was one: {_still_there(found)}.",
             "If the address is right, run `safeside.recover_ledger(...)`, which makes the ledger anew from "
             "its witness.",
         ) from None
@@ -122,8 +120,9 @@ def _is_there(store: Store) -> bool:
     return True
 
 
-def _named(found: list[Path]) -> str:
-    return " and ".join(f'"{one}"' for one in found)
+def _still_there(found: list[Path]) -> str:
+    named = " and ".join(f'"{one}"' for one in found)
+    return f"{named} {'is' if len(found) == 1 else 'are'} still there"
 
 
 def store_at(url: str | Path) -> Store:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -18,20 +18,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from safeside import extras
 from safeside.errors import LedgerError, SafesideError
-from safeside.ledger import addresses, queue
+from safeside.ledger import addresses
 from safeside.ledger.events import Event
-from safeside.ledger.store import (
-    TABLES,
-    Identity,
-    Rows,
-    Store,
-    Unreadable,
-    begin,
-    busy,
-    damaged,
-    gone,
-    missing,
-)
+from safeside.ledger.refusals import begin, busy, damaged, gone, missing
+from safeside.ledger.store import TABLES, Identity, Rows, Store, Unreadable
 
 if TYPE_CHECKING:
     import psycopg
@@ -80,7 +70,7 @@ class PostgresStore(Store):
 
     def create(self, identity: Identity, chain: Sequence[Event], documents: Mapping[str, str]) -> None:
         try:
-            with self._explained(but=_TAKEN), self._transaction(self._before_writing) as rows:
+            with self._transaction(self._before_writing, but=_TAKEN) as rows:
                 rows.create(identity, chain, documents)
         except (self._psycopg.errors.DuplicateTable, self._psycopg.errors.UniqueViolation):
             raise LedgerError(
@@ -108,17 +98,18 @@ class PostgresStore(Store):
     def aside(self) -> str | None:
         """The tables that are there get other names."""
         mark = datetime.now(UTC).strftime("damaged_%Y%m%d%H%M%S")
-        with self._explained(), self._transaction(self._before_writing):
+        with self._transaction(self._before_writing):
             connection = self._connect()
             there = [one for one in TABLES if _there(connection, one)]
             for table in there:
                 connection.execute(f"ALTER TABLE {table} RENAME TO {table}_{mark}".encode())
         return f"tables whose names end in {mark}" if there else None
 
-    @contextmanager
-    def read(self) -> Iterator[Rows]:
-        with self._explained(), self._transaction(_BEFORE_READING) as rows:
-            yield rows
+    def read(self) -> AbstractContextManager[Rows]:
+        return self._transaction(_BEFORE_READING)
+
+    def alone(self) -> AbstractContextManager[Rows]:
+        return self._transaction((*self._before_writing, _TAKE_TURNS))
 
     @contextmanager
     def peek(self) -> Iterator[Rows]:
@@ -126,24 +117,16 @@ class PostgresStore(Store):
             yield Rows(partial(_run, self._connect()))
 
     @contextmanager
-    def write(self, prepare: Callable[[], None] = lambda: None) -> Iterator[Rows]:
-        turn = nullcontext() if self.queue is None else queue.in_turn(self.queue, self.busy_seconds, prepare)
-        try:
-            with turn, self._explained(), self._transaction((*self._before_writing, _TAKE_TURNS)) as rows:
-                yield rows
-        except queue.Late:
-            raise busy(self.where, self.busy_seconds) from None
-
-    @contextmanager
-    def _transaction(self, first: Sequence[str]) -> Iterator[Rows]:
-        connection = self._begin(first)
-        try:
-            yield Rows(partial(_run, connection))
-            connection.execute("COMMIT")
-        except BaseException:
-            if not connection.closed:
-                connection.execute("ROLLBACK")
-            raise
+    def _transaction(self, first: Sequence[str], but: tuple[str, ...] = ()) -> Iterator[Rows]:
+        with self._explained(but):
+            connection = self._begin(first)
+            try:
+                yield Rows(partial(_run, connection))
+                connection.execute("COMMIT")
+            except BaseException:
+                if not connection.closed:
+                    connection.execute("ROLLBACK")
+                raise
 
     def _begin(self, first: Sequence[str]) -> psycopg.Connection[tuple[Any, ...]]:
         """A transaction, on a new connection if the old one died of old age between two of them."""

@@ -13,9 +13,10 @@ from safeside.ledger.account import Dataset, Reservation, Stage, same_question
 from safeside.ledger.chain import Chain, Checked
 from safeside.ledger.checkpoint import EVERY
 from safeside.ledger.events import Event, Head
-from safeside.ledger.lookup import forked, links
+from safeside.ledger.lookup import links
 from safeside.ledger.periods import check_periods, periods_of
 from safeside.ledger.recovery import Published, reconcile
+from safeside.ledger.refusals import forked
 from safeside.ledger.rules import require_open, require_within_budget
 from safeside.ledger.state import State
 from safeside.ledger.status import Leak, Status, leaks, lengthen, status
@@ -93,12 +94,7 @@ class Reader:
         """What is left, in the period of the given ones that has least."""
         with self._state() as (state, _):
             group = state.group(dataset)
-            each = check_periods(group.unit, tuple(periods))
-            rooms = [group.remaining(period) for period in each]
-        least = rooms[0]
-        for room in rooms[1:]:
-            least = least.least(room)
-        return least
+            return group.room(check_periods(group.unit, tuple(periods)))
 
     def preview(self, dataset: str, cost: Cost) -> Budget:
         """What would be left after such a release; OverBudget where it does not fit. Nothing is recorded."""

@@ -15,8 +15,9 @@ from pathlib import Path
 from safeside.errors import LedgerMissing, LedgerTampered
 from safeside.ledger import addresses, events
 from safeside.ledger.events import Event, LedgerCreated
+from safeside.ledger.refusals import begin
 from safeside.ledger.state import State
-from safeside.ledger.store import Identity, Row, Store, begin
+from safeside.ledger.store import Identity, Row, Store
 from safeside.ledger.witness import Witness, witness_of
 
 

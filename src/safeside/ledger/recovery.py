@@ -17,9 +17,9 @@ from typing import Any
 from safeside.errors import LedgerError, LedgerForked
 from safeside.ledger import events, other_branch, rules
 from safeside.ledger.account import Impossible, Reservation, Stage
-from safeside.ledger.chain import Chain, Decision
+from safeside.ledger.chain import Chain, Recorded
 from safeside.ledger.events import Committed, Event
-from safeside.ledger.lookup import exchanged, forked
+from safeside.ledger.refusals import exchanged, forked
 from safeside.ledger.state import State
 from safeside.ledger.witness import Line
 from safeside.privacy.account import Cost
@@ -80,7 +80,7 @@ def recover(
         _charge_published(chain, one, now)
     returned = _return_unused(chain, now)
     # Everything was read: from here on nobody has to, and each witness knows all of it.
-    chain.record(events.Checkpoint, lambda _: Decision(), now)
+    chain.record(events.Checkpoint, lambda _: (), now)
     chain.testify()
     reservations = _reservations(chain)
     return Recovery(
@@ -102,9 +102,9 @@ def _set_clock(chain: Chain, now: datetime | None) -> bool:
     moment = now or datetime.now(UTC)
     before = chain.head()
 
-    def decide(state: State) -> Decision:
+    def decide(state: State) -> Recorded:
         behind = state.time is not None and moment < state.time
-        return Decision(actions=(action,)) if behind else Decision()
+        return action if behind else ()
 
     return chain.record(events.ClockSet, decide, moment, recovering=True).head != before
 
@@ -147,16 +147,14 @@ def _answer_lost(chain: Chain, given: Mapping[str, Published], now: datetime | N
 def _answer(chain: Chain, event: Event, given: Mapping[str, Published], now: datetime | None) -> None:
     found = events.Found.of(event)
     documents = {one: chain.find_document(one) for one in events.documents_of(found)}
-    kept = {one: body for one, body in documents.items() if body is not None}
 
-    def decide(state: State) -> Decision:
-        held = state.holds(event.head)
-        return Decision() if held else Decision(actions=(found,), documents=kept)
+    def decide(state: State) -> Recorded:
+        return () if state.holds(event.head) else found
 
     if isinstance(event.action, Committed):
         _require_price(chain, event.action, given, now)
     try:
-        chain.record(events.Found, decide, now, recovering=True)
+        chain.record(events.Found, decide, now, documents=documents, recovering=True)
     except Impossible as why:
         raise LedgerForked(
             f"A witness holds an event, number {event.number}, that cannot be answered here ({why}): lines "
@@ -219,14 +217,11 @@ def _charge_published(chain: Chain, one: Published, now: datetime | None) -> Non
         )
     question, documents = events.shorten(one.question)
 
-    def decide(state: State) -> Decision:
+    def decide(state: State) -> Recorded:
         state.dataset(one.dataset)
         if _charged(state, one):
-            return Decision()
-        forgotten = _commit_published(state, one)
-        if forgotten is not None:
-            return Decision(actions=(forgotten,))
-        again = events.Recharged(
+            return ()
+        return _commit_published(state, one) or events.Recharged(
             request=other_branch.free_request(state, one.request, one.manifest),
             reference=one.reference,
             dataset=one.dataset,
@@ -235,22 +230,21 @@ def _charge_published(chain: Chain, one: Published, now: datetime | None) -> Non
             charged=one.cost.under_policy(),
             manifest=one.manifest,
         )
-        return Decision(actions=(again,), documents=documents)
 
-    chain.record(events.Recharged, decide, now, recovering=True)
+    chain.record(events.Recharged, decide, now, documents=documents, recovering=True)
 
 
 def _return_unused(chain: Chain, now: datetime | None) -> tuple[tuple[str, Fraction], ...]:
     """What published alarms show was not used, where a crash came before it could be returned."""
     returned: list[events.Returned] = []
 
-    def decide(state: State) -> Decision:
+    def decide(state: State) -> Recorded:
         returned.extend(
             events.Returned(request=one.request, reservation=one.digest, epsilon=amount)
             for one in state.reservations()
             if (amount := rules.returnable(state, one))
         )
-        return Decision(actions=tuple(returned))
+        return returned
 
     chain.record(events.Returned, decide, now)
     return tuple((action.request, action.epsilon) for action in returned)

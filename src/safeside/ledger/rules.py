@@ -55,10 +55,7 @@ def may_reserve(state: Account, action: events.Reserved) -> None:
     state.dataset(action.dataset)
     _require_price(action)
     if state.reservation(action.request) is not None:
-        raise RequestConflict(
-            f'The request id "{action.request}" was used before, for another question.',
-            "Use a new request id for a new question; the same id is for repeating the same question.",
-        )
+        raise _used(action.request)
     require_open(state, action.dataset, action.request, action.question)
     require_within_budget(state, action.dataset, action.cost, action.charged)
 
@@ -129,10 +126,14 @@ def require_within_budget(state: Account, dataset: str, cost: Cost, amount: Budg
 def require_same(known: Reservation, dataset: str, question: Mapping[str, Any], cost: Cost) -> None:
     """A request id stands for one question, for ever."""
     if (known.dataset, known.question, known.cost) != (dataset, question, cost):
-        raise RequestConflict(
-            f'The request id "{known.request}" was used before, for another question.',
-            "Use a new request id for a new question; the same id is for repeating the same question.",
-        )
+        raise _used(known.request)
+
+
+def _used(request: str) -> RequestConflict:
+    return RequestConflict(
+        f'The request id "{request}" was used before, for another question.',
+        "Use a new request id for a new question; the same id is for repeating the same question.",
+    )
 
 
 def may_commit(one: Reservation, action: events.Committed) -> None:

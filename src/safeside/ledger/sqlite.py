@@ -11,29 +11,18 @@ import itertools
 import os
 import sqlite3
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from safeside import disk
-from safeside.errors import LedgerError, SafesideError, StoreUnavailable
-from safeside.ledger import queue
+from safeside.errors import SafesideError, StoreUnavailable
 from safeside.ledger.addresses import SQLITE
 from safeside.ledger.events import Event
-from safeside.ledger.store import (
-    Identity,
-    Rows,
-    Store,
-    Unreadable,
-    begin,
-    busy,
-    damaged,
-    gone,
-    missing,
-    quoted,
-)
+from safeside.ledger.refusals import busy, cannot_write, damaged, exists, gone, missing, quoted
+from safeside.ledger.store import Identity, Rows, Store, Unreadable
 
 _OWNER_ONLY: Final = 0o600
 _JOURNAL: Final = "-journal"
@@ -83,7 +72,7 @@ class SqliteStore(Store):
             self._path.rename(kept)
             disk.sync(self._path.parent)
         except OSError as error:
-            raise _cannot_write(self.where, os.strerror(error.errno or 0)) from error
+            raise cannot_write(self.where, os.strerror(error.errno or 0)) from error
         return f'"{kept}"'
 
     def _kept(self, number: int) -> Path:
@@ -97,29 +86,18 @@ class SqliteStore(Store):
             if self._path.stat().st_size:
                 raise exists(self.where) from None
         except OSError as error:
-            raise _cannot_write(self.where, os.strerror(error.errno or 0)) from error
+            raise cannot_write(self.where, os.strerror(error.errno or 0)) from error
 
-    @contextmanager
-    def read(self) -> Iterator[Rows]:
-        with self._transaction("BEGIN") as rows:
-            yield rows
+    def read(self) -> AbstractContextManager[Rows]:
+        return self._transaction("BEGIN")
+
+    def alone(self) -> AbstractContextManager[Rows]:
+        return self._transaction("BEGIN IMMEDIATE")
 
     @contextmanager
     def peek(self) -> Iterator[Rows]:
         with self._explained():
             yield Rows(partial(_run, self._connect()))
-
-    @contextmanager
-    def write(self, prepare: Callable[[], None] = lambda: None) -> Iterator[Rows]:
-        assert self.queue is not None
-        try:
-            with (
-                queue.in_turn(self.queue, self.busy_seconds, prepare),
-                self._transaction("BEGIN IMMEDIATE") as rows,
-            ):
-                yield rows
-        except queue.Late:
-            raise busy(self.where, self.busy_seconds) from None
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[Rows]:
@@ -198,7 +176,7 @@ class SqliteStore(Store):
                 "request id.",
             )
         if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
-            return _cannot_write(self.where, "it, or its directory, is read-only")
+            return cannot_write(self.where, "it, or its directory, is read-only")
         if code == sqlite3.SQLITE_ERROR and "no such table" in str(error):
             return missing(self.where)
         if code in _DAMAGED:
@@ -208,19 +186,3 @@ class SqliteStore(Store):
 
 def _run(connection: sqlite3.Connection, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
     return connection.execute(sql, values).fetchall()
-
-
-def exists(where: str) -> LedgerError:
-    """A ledger is never made twice."""
-    return LedgerError(
-        f"{begin(where)} cannot be made: there is a file of that name.",
-        "Use it as it is, or choose another address: a budget is never reset.",
-    )
-
-
-def _cannot_write(where: str, why: str) -> StoreUnavailable:
-    return StoreUnavailable(
-        f"{begin(where)} cannot be written ({why}).",
-        "Nothing was spent. Give this user the right to write to the file and its directory, or choose "
-        "another place.",
-    )

@@ -27,7 +27,10 @@ from safeside.ledger.account import (
 )
 from safeside.ledger.checkpoint import Broken
 from safeside.ledger.events import Event, Head
-from safeside.ledger.lookup import Account, Row, Source, in_parts, tampered
+from safeside.ledger.lookup import Account, Source, in_parts
+from safeside.ledger.refusals import tampered
+from safeside.ledger.store import Row
+from safeside.privacy.account import Budget
 
 SLACK_SECONDS: Final = 120
 """Clocks of several machines differ a little; an event is never dated before the one it follows."""
@@ -256,7 +259,7 @@ class State(Account):
                 self.fix(one, action)
             case events.Returned():
                 rules.may_return(self, one, action.epsilon)
-                self.group(one.dataset).credit(one.cost.accounts, action.epsilon)
+                self.group(one.dataset).credit(one.cost.accounts, Budget(epsilon=action.epsilon))
                 self.change(one, returned=action.epsilon)
             case events.Stopped():
                 rules.may_stop(one)
@@ -280,7 +283,7 @@ class State(Account):
         if action.ends is not None:
             one = self.known(action.request, action.ends)
             rules.may_end(self, one, action)
-            self.group(one.dataset).undo(one.cost.accounts, one.charged)
+            self.group(one.dataset).credit(one.cost.accounts, one.charged, undo=True)
             self.tallies[one.dataset].remove(one)
             self.ended[one.digest] = self.cached.pop(action.request)
             self.paid.pop(one.digest, None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from typing import Any
 
 import msgspec
@@ -102,10 +103,7 @@ class Status:
     @property
     def remaining(self) -> Budget:
         """What is left, in the period that has least."""
-        least = self.cap
-        for period in self.periods:
-            least = least.least(period.remaining)
-        return least
+        return reduce(Budget.least, (period.remaining for period in self.periods), self.cap)
 
 
 def status(chain: Chain, dataset: str) -> Status:
@@ -129,7 +127,7 @@ def status(chain: Chain, dataset: str) -> Status:
             unfinished=_many(tallies, Stage.RESERVED),
             returned=sum((one.returned for one in tallies), ZERO),
             last=last,
-            more_like_last=None if last is None else _more(last, _room(group, last)),
+            more_like_last=None if last is None else _more(last, group.room(last.cost.accounts)),
             more_in_fresh_period=None
             if last is None or group.unit is Unit.PERSON
             else _more(last, group.cap),
@@ -201,13 +199,6 @@ def _periods(group: Group) -> tuple[Period, ...]:
     )
 
 
-def _room(group: Group, last: Reservation) -> Budget:
-    room = group.cap
-    for period in last.cost.accounts:
-        room = room.least(group.remaining(period))
-    return room
-
-
 def _more(last: Reservation, room: Budget) -> int:
     many = room.epsilon // last.charged.epsilon
     if last.charged.delta:
@@ -250,10 +241,7 @@ def _alone(tallies: list[Tally], neighbours: Neighbours) -> Budget:
     for tally in tallies:
         for period, amount in tally.ordinary.get(neighbours, {}).items():
             sums[period] = sums.get(period, NONE) + amount
-    most = NONE
-    for amount in sums.values():
-        most = most.most(amount)
-    return most
+    return reduce(Budget.most, sums.values(), NONE)
 
 
 def promise_of(standing: Budget, unit: Unit, words: Words = WORDS) -> tuple[str, ...]:

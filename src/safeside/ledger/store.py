@@ -11,14 +11,16 @@ import itertools
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from safeside.errors import LedgerDamaged, LedgerMissing, SafesideError, StoreUnavailable
+from safeside.errors import SafesideError, StoreUnavailable
+from safeside.ledger import queue
 from safeside.ledger.checkpoint import Index
 from safeside.ledger.events import Event, Head
+from safeside.ledger.refusals import begin, busy
 
 MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
     (
@@ -237,11 +239,6 @@ class Rows:
         found = self._execute("SELECT body FROM safeside_documents WHERE digest = ?", (digest,))
         return str(found[0][0]) if found else None
 
-    def documents(self) -> list[str]:
-        """The digests of all documents."""
-        found = self._execute("SELECT digest FROM safeside_documents ORDER BY digest", ())
-        return [str(row[0]) for row in found]
-
     def keep(self, digest: str, body: str) -> None:
         """Store a document once; one that is there, and may be long, is not sent again."""
         if not self._execute("SELECT 1 FROM safeside_documents WHERE digest = ?", (digest,)):
@@ -340,11 +337,21 @@ class Store(ABC):
         """Each statement by itself: nobody who writes is held up between two of them."""
 
     @abstractmethod
-    def write(self, prepare: Callable[[], None] = lambda: None) -> AbstractContextManager[Rows]:
-        """The only writer; what was appended is on the disk once the block has ended.
+    def alone(self) -> AbstractContextManager[Rows]:
+        """The only writer; what was appended is on the disk once the block has ended."""
+
+    @contextmanager
+    def write(self, prepare: Callable[[], None] = lambda: None) -> Iterator[Rows]:
+        """The same, in the order of arrival.
 
         `prepare` is called once or twice shortly before, while somebody else still writes.
         """
+        turn = nullcontext() if self.queue is None else queue.in_turn(self.queue, self.busy_seconds, prepare)
+        try:
+            with turn, self.alone() as rows:
+                yield rows
+        except queue.Late:
+            raise busy(self.where, self.busy_seconds) from None
 
     @abstractmethod
     def close(self) -> None:
@@ -363,48 +370,3 @@ class Store(ABC):
         if version < len(MIGRATIONS):
             with self.write() as rows:
                 rows.migrate()
-
-
-def missing(where: str) -> LedgerMissing:
-    """There is no ledger; nobody but `ledger create` makes one."""
-    return LedgerMissing(
-        f"{begin(where)} does not exist.",
-        "Check the address. A ledger is made once, with `safeside.create_ledger(...)`; publishing never "
-        "makes one.",
-    )
-
-
-def damaged(where: str) -> LedgerDamaged:
-    """What is there is not, or no longer, a ledger."""
-    return LedgerDamaged(
-        f"{begin(where)} is not a ledger, or is damaged.",
-        "Check the address; if it is right, run `safeside.recover_ledger(...)`, which keeps what is there "
-        "aside and makes the ledger anew from its witness.",
-    )
-
-
-def gone(where: str, why: str) -> StoreUnavailable:
-    """The database cannot be reached, or went away on the way."""
-    return StoreUnavailable(
-        f"{begin(where)} cannot be reached ({why}).",
-        "Nothing was published. Bring the database back and run the same command again with the same request "
-        "id: what was recorded before it went away is charged once, not twice.",
-    )
-
-
-def busy(where: str, seconds: float) -> StoreUnavailable:
-    """Somebody else has held the ledger for too long."""
-    return StoreUnavailable(
-        f"{begin(where)} was busy for {seconds:g} seconds.",
-        "Nothing was spent. Look for another safeside that hangs, then run the same command again.",
-    )
-
-
-def begin(where: str) -> str:
-    """The name of a ledger at the beginning of a sentence."""
-    return where[:1].upper() + where[1:]
-
-
-def quoted(path: Path) -> str:
-    """A file as messages name it."""
-    return f'the ledger "{path}"'
