@@ -70,7 +70,7 @@ CHECKED: Final[dict[str, tuple[str, ...]]] = {
         "tests/ledger/test_rebuild.py::test_a_ledger_that_is_gone_is_made_anew_from_its_witness",
     ),
     "It is printed with every release, with the numbers": (
-        "tests/releases/test_claims.py::test_every_kind_of_release_that_is_really_published_verifies",
+        "tests/releases/test_checked.py::test_every_kind_of_release_that_is_really_published_verifies",
     ),
     "what was counted, in sentences, with every declared exclusion": _SAID,
     "size and SHA-256 of every other file": _VERIFIED,
@@ -163,7 +163,7 @@ CHECKED: Final[dict[str, tuple[str, ...]]] = {
     ),
     ", in every answer": (
         *_SAID,
-        "tests/releases/test_claims.py::test_every_kind_of_release_that_is_really_published_verifies",
+        "tests/releases/test_checked.py::test_every_kind_of_release_that_is_really_published_verifies",
     ),
     "a sentence in every answer": (*_SAID, *_EXCLUDED, *_STAYS),
     "never left out: a stop, with line and reason": (

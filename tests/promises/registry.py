@@ -95,7 +95,7 @@ CHECKED: Final[dict[str, tuple[str, ...]]] = every.CHECKED | {
         "tests/releases/test_simulate.py::test_the_files_hold_the_columns_they_should_and_no_count",
     ),
     "says what is certain and what is not, and asks nobody": (
-        "tests/releases/test_claims.py::test_a_page_that_says_something_else_is_found_even_when_signed",
+        "tests/releases/test_checked.py::test_a_page_that_says_something_else_is_found_even_when_signed",
     ),
     "lets an answer be certain in one direction": _NEVER_WRONG,
     'It is what makes "at most t people were here" certain': _NEVER_WRONG,
@@ -194,7 +194,7 @@ CHECKED: Final[dict[str, tuple[str, ...]]] = every.CHECKED | {
         "tests/releases/test_forks.py::test_a_ledger_made_anew_from_its_witness_has_no_keys_and_draws_nothing_twice",
     ),
     "What proves that is the release": (
-        "tests/releases/test_claims.py::test_whoever_has_the_ledger_can_check_what_it_paid",
+        "tests/releases/test_checked.py::test_whoever_has_the_ledger_can_check_what_it_paid",
     ),
     # How a release is made
     "made for this draw (never one that was there)": _FORGERY,
@@ -228,7 +228,7 @@ CHECKED: Final[dict[str, tuple[str, ...]]] = every.CHECKED | {
         "tests/releases/test_claims.py::test_whatever_number_is_a_little_off_is_found_even_when_signed",
     ),
     "where this version of safeside made the release; numbers always": (
-        "tests/releases/test_claims.py::test_the_words_of_another_version_are_not_compared_but_its_numbers_are",
+        "tests/releases/test_checked.py::test_the_words_of_another_version_are_not_compared_but_its_numbers_are",
     ),
     # Definitions
     "distinct people, never events": (

@@ -29,6 +29,16 @@ from safeside.words import Subject
 INSTANT = "2021-06-03T18:00:00+09:00"
 DAY = "2021-06-03T00:00:00+09:00/2021-06-04T00:00:00+09:00"
 NOW = datetime(2021, 6, 10, 9, tzinfo=UTC)
+COUNTS = [9, 3, 2, 1, 1, 0, 0, 0, 0, 0]
+"""Of p0 to p9, of which p9 is least popular and tested first."""
+SELECTION: dict[str, Any] = {"at_most": 2, "epsilon": 1, "method": "selection"}
+CLAIMED, LEFT_OUT, FAILED = 6, 7, 0
+"""Seeds with which, of these counts, the ladder certifies four more places at level 1; with which both tests
+pass and the ladder leaves p3 out; with which the second test fails.
+"""
+QUIET_AND_BUSY = [0, 0, 1, 2, 5, 9, 20, 20]
+SPARSE_DAY = {"at_most": 2, "max_alarms": 4, "max_places_per_person": 3}
+"""Priced at min(4, 3) times what one alarm costs."""
 
 
 def places(number: int = 6, **more: Any) -> Places:
@@ -162,6 +172,12 @@ def signed(
         (out / name).write_bytes(data)
     (out / "signature.json").write_bytes(sign(files["release.json"], key, file="release.json", **RECEIPT))
     return load_release(out)
+
+
+def made(home: Path, key: PrivateKey, terms: dict[str, Any]) -> Release:
+    """A release of quiet and busy places, to be looked at and spoilt."""
+    given = dict(epsilon=1, **terms)
+    return signed(home / "out", QUIET_AND_BUSY, given, key, when=DAY if over_a_day(given) else INSTANT)
 
 
 def raw(release: Release) -> dict[str, Any]:

@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 from tests.faults.publishing import CAP, World
 from tests.releases import making
-from tests.releases.making import DAY, places, resigned, signed, simulated
+from tests.releases.making import COUNTS, DAY, LEFT_OUT, SELECTION, places, resigned, signed, simulated
 from tests.releases.worlds import remaining, truth
 
 from safeside.errors import BadFile, BadQuestion, BadRelease
@@ -26,14 +26,10 @@ from safeside.releases.asking import Inquiry, ask
 from safeside.releases.methods.selection import SelectedConditions
 from safeside.releases.publish import quote
 from safeside.releases.release import Release, load_release
-from safeside.releases.signing import PrivateKey, create_key, load_private
+from safeside.releases.signing import PrivateKey, load_private
 from safeside.releases.verify import verify
 
-COUNTS = [9, 3, 2, 1, 1, 0, 0, 0, 0, 0]
-CLAIMED, FAILED = 7, 0
-"""Seeds with which both tests pass and the ladder leaves p3 out; with which the second test fails."""
 NEXT_DAY = "2021-06-04T00:00:00+09:00/2021-06-05T00:00:00+09:00"
-SELECTION: dict[str, Any] = {"at_most": 2, "epsilon": 1, "method": "selection"}
 ASKED = {"places": places(10), "when": DAY, **SELECTION}
 
 
@@ -193,22 +189,6 @@ def test_a_profile_that_is_no_small_text_is_refused(tmp_path: Path) -> None:
             known(profile=path)
 
 
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A key, and two releases of one day: one with a claim, one that ended at a test."""
-    where = tmp_path_factory.mktemp("forecasting")
-    create_key(where / "key")
-    key = load_private(where / "key")
-    for name, seed in (("claimed", CLAIMED), ("failed", FAILED)):
-        signed(where / name, COUNTS, SELECTION, key, when=DAY, entropy=simulated_entropy(seed))
-    return where
-
-
-@pytest.fixture
-def key(home: Path) -> PrivateKey:
-    return load_private(home / "key")
-
-
 def moved(before: Sequence[int], after: Sequence[int]) -> list[int]:
     """By how many parts of 64 of a doubling each score was moved."""
     return [round(64 * math.log2(two / one)) for one, two in zip(before, after, strict=True)]
@@ -218,10 +198,10 @@ def test_what_was_certified_is_expected_lower_and_what_was_left_out_higher(home:
     """p3 was left out at two halvings; p6 to p9 passed their tests; the others got a bound above 2, or were
     never included.
     """
-    release = load_release(home / "claimed")
+    release = load_release(home / "left out")
     assert release.record.outcome == {"passed": 2, "component": 19, "level": 0}
     assert release.answers.bounded.tolist() == [False, False, True, False, True, True, *[True] * 4]
-    today = known(learn_from=[home / "claimed"])
+    today = known(learn_from=[home / "left out"])
     assert moved(known(), today) == [0, 0, 0, 32, 0, 0, -32, -32, -32, -32]
     certified_only = known(learn_from=[home / "failed"])
     assert moved(known(), certified_only) == [0] * 8 + [-32] * 2
@@ -231,15 +211,15 @@ def test_a_tenth_goes_back_each_day(home: Path) -> None:
     """Up to where a tenth is less than half a part; so long ago is as quickly computed as last month."""
     for days, up, down in ((1, 29, -29), (2, 26, -26), (5, 19, -19), (60, 5, -4), (50_000, 5, -4)):
         when = f"{np.datetime64('2021-06-03') + days}T00:00:00+09:00/P1D"
-        tomorrow = known(when=when, learn_from=[home / "claimed"])
+        tomorrow = known(when=when, learn_from=[home / "left out"])
         assert moved(known(), tomorrow) == [0, 0, 0, up, 0, 0, *[down] * 4], days
 
 
 def test_several_releases_add_up_in_the_order_of_their_days(
     tmp_path: Path, home: Path, key: PrivateKey
 ) -> None:
-    signed(tmp_path / "next", COUNTS, SELECTION, key, when=NEXT_DAY, entropy=simulated_entropy(CLAIMED))
-    both = [home / "claimed", tmp_path / "next"]
+    signed(tmp_path / "next", COUNTS, SELECTION, key, when=NEXT_DAY, entropy=simulated_entropy(LEFT_OUT))
+    both = [home / "left out", tmp_path / "next"]
     inquiry, other = (ask(**{**ASKED, "when": NEXT_DAY, "learn_from": one}) for one in (both, both[::-1]))
     assert moved(known(), scores(inquiry)) == [0, 0, 0, 29 + 32, 0, 0, *[-29 - 32] * 4]
     assert scores(inquiry) == scores(other)
@@ -254,14 +234,14 @@ def test_several_releases_add_up_in_the_order_of_their_days(
 
 def test_only_the_same_place_at_the_same_time_of_the_day_is_moved(home: Path) -> None:
     some = places(5)
-    learned = known(places=some, learn_from=[home / "claimed"])
+    learned = known(places=some, learn_from=[home / "left out"])
     assert moved(known(places=some), learned) == [0, 0, 0, 32, 0]
     for other in (
         {"every": "12h"},
         {"when": "2021-06-03T01:00:00+09:00/P1D"},
         {"when": "2021-06-03T18:00+09:00"},
     ):
-        assert known(**other, learn_from=[home / "claimed"]) == known(**other)
+        assert known(**other, learn_from=[home / "left out"]) == known(**other)
 
 
 def test_each_hour_learns_from_the_same_hour(
@@ -301,7 +281,7 @@ def test_simulations_and_other_methods_teach_nothing(tmp_path: Path, key: Privat
 
 @pytest.mark.parametrize("name", ["answers.csv", "forecast.csv", "release.json"])
 def test_an_altered_release_teaches_nothing(tmp_path: Path, home: Path, name: str) -> None:
-    shutil.copytree(home / "claimed", tmp_path / "out")
+    shutil.copytree(home / "left out", tmp_path / "out")
     path = tmp_path / "out" / name
     path.write_bytes(path.read_bytes().replace(b"3", b"4"))
     with pytest.raises(BadRelease):
@@ -312,7 +292,7 @@ def test_an_altered_release_teaches_nothing(tmp_path: Path, home: Path, name: st
 def test_what_changes_after_it_was_checked_teaches_nothing(
     tmp_path: Path, home: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shutil.copytree(home / "claimed", tmp_path / "out")
+    shutil.copytree(home / "left out", tmp_path / "out")
     check = verifying.check_files
 
     def checked(release: Release) -> None:

@@ -24,16 +24,10 @@ from safeside.releases.question import Question
 from safeside.releases.record import ReleaseRecord, decode
 from safeside.releases.release import Release
 from safeside.releases.signature import sign
-from safeside.releases.signing import PrivateKey, create_key, load_private
+from safeside.releases.signing import PrivateKey
 from safeside.releases.verify import verify
 
 TERMS = {"epsilon": 1, "at_most": 2}
-
-
-@pytest.fixture
-def key(tmp_path: Path) -> PrivateKey:
-    create_key(tmp_path / "key")
-    return load_private(tmp_path / "key")
 
 
 def test_there_is_a_golden_file_for_each_method() -> None:

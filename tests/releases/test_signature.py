@@ -28,12 +28,6 @@ DOCUMENT = Path(__file__).parents[2] / "docs" / "releases.md"
 
 
 @pytest.fixture
-def key(tmp_path: Path) -> PrivateKey:
-    create_key(tmp_path / "key")
-    return load_private(tmp_path / "key")
-
-
-@pytest.fixture
 def release(tmp_path: Path, key: PrivateKey) -> Release:
     return signed(tmp_path / "out", [0, 1, 9], {"epsilon": 1, "at_most": 2}, key)
 

@@ -18,16 +18,10 @@ from safeside.releases.answers import CODE, STATES, Answers
 from safeside.releases.files import answers as data_files
 from safeside.releases.record import decode
 from safeside.releases.release import Release
-from safeside.releases.signing import PrivateKey, create_key, load_private, rotate_key
+from safeside.releases.signing import PrivateKey, create_key, rotate_key
 from safeside.releases.verify import verify
 
 COUNTS = [0, 0, 1, 2, 5, 9, 30, 40]
-
-
-@pytest.fixture
-def key(tmp_path: Path) -> PrivateKey:
-    create_key(tmp_path / "key")
-    return load_private(tmp_path / "key")
 
 
 @pytest.fixture
