@@ -51,6 +51,7 @@ from .privacy.risk import risk
 from .releases.asking import Inquiry, ask
 from .releases.choosing import plan_places
 from .releases.earlier import create_ledger, recover_ledger
+from .releases.group_plan import plan_groups
 from .releases.preview import Preview
 from .releases.publish import Account, publish, quote
 from .releases.question import Question
@@ -155,6 +156,7 @@ __all__ = [
     "load_release",
     "open_ledger",
     "plan",
+    "plan_groups",
     "plan_places",
     "publish",
     "quote",

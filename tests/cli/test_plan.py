@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -114,3 +116,49 @@ def test_what_plans_for_a_list_needs_one(venues: Path) -> None:
     ):
         with pytest.raises(SafesideError, match=says):
             run(*more)
+
+
+def test_a_plan_for_groups_says_what_is_certified_if_so_many_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "schools.csv"
+    path.write_text("group,size\nnorth,310\nsouth,80\nwest,19\nhut,3\n")
+    asked = ["plan", "--groups", str(path), "--epsilon", "1"]
+
+    def planned(*more: str) -> str:
+        result = CliRunner().invoke(build(), [*asked, *more], catch_exceptions=False)
+        assert result.exit_code == 0
+        return result.output
+
+    shown = planned("--at-most", "5%")
+    assert 'Groups of which "at most" is expected to be said, of 4' in shown
+    assert "No data was read, and nothing was spent." in shown
+    made = json.loads(planned("--at-most", "5%", "--json"))
+    sizes, limits = [310, 80, 19, 3], [15, 4, 0, 0]
+    for row in made["rows"]:
+        counts = [math.ceil(Fraction(row["share"]) * size) for size in sizes]
+        assert row["true"] == sum(n <= t for n, t in zip(counts, limits, strict=True))
+        for epsilon, number in row["certified"].items():
+            chances = [
+                1 - math.exp(-float(epsilon) * max(0, t + 1 - n)) for n, t in zip(counts, limits, strict=True)
+            ]
+            assert number == pytest.approx(sum(chances))
+    assert [row["share"] for row in made["rows"]] == ["0", "0.01", "0.02", "0.03", "0.04", "0.05"]
+    # Noise for two, and a number: of three people at most 5 is true by their number alone.
+    made = json.loads(planned("--at-most", "5", "--sensitivity", "2", "--json"))
+    assert made["true_by_size_alone"] == 1
+    assert [row["count"] for row in made["rows"]] == [0, 1, 2, 3, 4, 5]
+    assert made["rows"][5]["certified"]["1"] == pytest.approx(1 + 3 * (1 - math.exp(-0.5)))
+    assert "Of 1 it is true by its size alone." in planned("--at-most", "5")
+
+
+def test_a_share_needs_groups() -> None:
+    with pytest.raises(SafesideError, match="is no whole number, and a share is of the sizes") as caught:
+        invoke("--at-most", "5%")
+    assert "or `groups=`, a list with sizes, for a share (5%)" in caught.value.do
+    with pytest.raises(SafesideError, match="A plan for groups has no picture, no places and no") as caught:
+        invoke("--at-most", "5%", "--groups", "schools.csv", "--plot", "plan.png")
+    assert "Leave `plot=`, `places=`, `when=`, `every=`, `timezone=` and `profile=` out." in caught.value.do
+
+
+def invoke(*more: str) -> None:
+    given = ["plan", "--epsilon", "1", *more]
+    CliRunner().invoke(build(), given, catch_exceptions=False, standalone_mode=False)

@@ -31,7 +31,15 @@ def commands() -> list[str]:
 
 def test_every_command_of_the_page_runs(folder: Path) -> None:
     asked = [one for one in commands() if not one.startswith("generate")]
-    assert [one.split()[0] for one in asked] == ["init", "key", "ledger", "check", "publish", "verify"]
+    assert [one.split()[0] for one in asked] == [
+        "plan",
+        "init",
+        "key",
+        "ledger",
+        "check",
+        "publish",
+        "verify",
+    ]
     for command in asked:
         words = shlex.split(command) + (["--yes"] if command.startswith(("publish", "init")) else [])
         result = CliRunner().invoke(build(), words, env={"COLUMNS": "200"})

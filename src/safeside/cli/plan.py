@@ -10,6 +10,7 @@ import typer
 from rich.table import Table
 
 from safeside.cli.console import AsJson, out, print_json, table
+from safeside.cli.typed import threshold
 from safeside.decisions.plan_picture import draw, errors, labels
 from safeside.decisions.planning import Definition, Plan, rounded_down
 from safeside.decisions.planning import plan as plan_counts
@@ -25,7 +26,7 @@ LIMITS: Final = (
 
 
 def plan(
-    at_most: Annotated[int, typer.Option(help='The t of "at most t".')],
+    at_most: Annotated[str, typer.Option(help='The t of "at most t"; of groups a share, too: 5%.')],
     epsilon: Annotated[str, typer.Option(help="The privacy budget, written exactly: 1, 0.1 or 1/3.")],
     delta: Annotated[str, typer.Option(help="The delta of (epsilon, delta)-DP.")] = "1e-6",
     alpha: Annotated[
@@ -38,6 +39,9 @@ def plan(
         int, typer.Option(help="The declared count at which that is wanted; never taken from the data.")
     ] = 0,
     sensitivity: Annotated[int, typer.Option(help="How many of the counts one person can change.")] = 1,
+    groups: Annotated[
+        Path | None, _of_list(help="Plan for this list of groups; --at-most may be a share: 5%.")
+    ] = None,
     places: Annotated[Path | None, _of_list(help="Plan for this list: what each method certifies.")] = None,
     when: Annotated[str | None, _of_list(help="With --places: an interval.")] = None,
     every: Annotated[str | None, _of_list(help="With --places: cut it into windows, such as 1h.")] = None,
@@ -49,8 +53,20 @@ def plan(
     """Show how often "at most t" is said at each true count, and the strongest definition that is enough.
 
     With --places: how many places (and hours) each method is expected to certify, on the public forecast.
+    With --groups: how many groups are expected to be certified, if so many people of each are counted.
     """
-    if places is not None:
+    shown: tuple[dict[str, Any], Table, list[str]]
+    if groups is not None:
+        from safeside.cli.plan_groups import planned_groups
+
+        if plot is not None or any(one is not None for one in (places, when, every, timezone, profile)):
+            raise BadQuestion(
+                "A plan for groups has no picture, no places and no time.",
+                "Leave `plot=`, `places=`, `when=`, `every=`, `timezone=` and `profile=` out.",
+            )
+        given = threshold(at_most)
+        shown = planned_groups(groups, at_most=given, epsilon=epsilon, max_conditions=sensitivity)
+    elif places is not None:
         from safeside.cli.plan_places import planned
 
         shown = planned(
@@ -59,7 +75,7 @@ def plan(
             every=every,
             timezone=timezone,
             profile=profile,
-            at_most=at_most,
+            at_most=_number(at_most),
             epsilon=epsilon,
             max_conditions=sensitivity if sensitivity > 1 else None,
             plot=plot,
@@ -71,7 +87,7 @@ def plan(
         )
     else:
         made = plan_counts(
-            at_most=at_most,
+            at_most=_number(at_most),
             epsilon=epsilon,
             delta=delta,
             alpha=alpha,
@@ -91,6 +107,16 @@ def plan(
         out.print(sentence, soft_wrap=not out.is_terminal)
     if plot is not None:
         out.print(f"Picture: {plot}")
+
+
+def _number(at_most: str) -> int:
+    given = threshold(at_most)
+    if not isinstance(given, int):
+        raise BadQuestion(
+            "`at_most=` is no whole number, and a share is of the sizes of groups.",
+            "Give `at_most=` as a whole number; or `groups=`, a list with sizes, for a share (5%).",
+        )
+    return given
 
 
 def _required(when: str | None) -> str:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
 
+from safeside.cli.typed import threshold
 from safeside.releases.asking import ADP
 from safeside.releases.choosing import AUTO
 from safeside.releases.methods import METHODS
-
-_DIGITS: Final = re.compile("[0-9]{1,18}")
 
 of_question = partial(typer.Option, rich_help_panel="The question")
 of_account = partial(typer.Option, rich_help_panel="The account")
@@ -77,7 +75,4 @@ def question(
 ) -> dict[str, Any]:
     """What is asked, as it was typed: arguments of `safeside.ask`."""
     given = dict(locals())
-    return {
-        **given,
-        "at_most": int(at_most) if at_most is not None and _DIGITS.fullmatch(at_most) else at_most,
-    }
+    return {**given, "at_most": None if at_most is None else threshold(at_most)}

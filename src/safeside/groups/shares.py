@@ -47,6 +47,11 @@ def limits(sizes: Whole, share: Fraction) -> Whole:
     return np.array([int(size) * share.numerator // share.denominator for size in sizes], dtype=np.int64)
 
 
+def of_sizes(sizes: Whole, share: Fraction) -> Whole:
+    """How many people such a share of each group is, rounded up: no fewer than it."""
+    return np.array([-(-int(size) * share.numerator // share.denominator) for size in sizes], dtype=np.int64)
+
+
 def tenths_at_most(count: int, size: int) -> int:
     """The share that the count is at most, in tenths of a per cent: rounded up, the safe side."""
     return -(-_TENTHS * min(count, size) // size)

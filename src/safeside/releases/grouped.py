@@ -115,7 +115,7 @@ def ask_groups(given: Mapping[str, Any], form: VisitFormat, unit: Unit | None) -
     require_people_format(form)
     groups = given["groups"]
     listed = read_groups(groups.table.rename({"place": "group"}) if isinstance(groups, Places) else groups)
-    at_most, share = _thresholds(listed, given["at_most"])
+    at_most, share = thresholds(listed, given["at_most"])
     if listed.size is not None and (at_most >= listed.size).all():
         raise BadQuestion(
             'No group has more people than the number asked about: "at most" is true of each without any '
@@ -174,7 +174,8 @@ def _date(given: str | date | None) -> str:
         ) from None
 
 
-def _thresholds(listed: Places, at_most: int | str | None) -> tuple[Whole, Fraction | None]:
+def thresholds(listed: Places, at_most: int | str | None) -> tuple[Whole, Fraction | None]:
+    """The threshold of each group, and the share that they are of its size, if one was given."""
     if isinstance(at_most, str):
         share = parse_share(at_most)
         if listed.size is None:
