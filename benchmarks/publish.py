@@ -47,8 +47,8 @@ TIMES, PLUS = 1.35, 1.0
 LAYOUTS = ("people", "sorted")
 CONTESTANTS = ("first", "again", "command")
 STARTED = "raw command"
-BEFORE = "week"
-"""The window that was published before one asks again."""
+BEFORE = {"hour": "day", "day": "hour"}
+"""Which window was published before one asks again."""
 PLACES = 5_835
 MOST_PLACES = 100
 """Of one person in a day, which the dataset declares: more than anybody of the city visits."""
@@ -82,7 +82,7 @@ def publish_once(contestant: str, folder: Path, window: str) -> dict[str, float]
         ledger.create_dataset(DATASET, "person", 2 * EPSILON, max_places_per_person=MOST_PLACES)
         ledger.close()
         if contestant == "again":
-            _run(_alone(folder, world, BEFORE), world)
+            _run(_alone(folder, world, BEFORE[window]), world)
         command = _alone(folder, world, window)
         if contestant == "command":
             command = [sys.executable, "-c", COMMAND, *_options(folder, world, window)]
