@@ -1,6 +1,6 @@
 """How the time of counting and of publishing grows: with visits, people, places and windows.
 
-    python -m benchmarks.growth [--figure docs/figures/growth.png]
+    python -m benchmarks.growth [--of windows] [--figure docs/figures/growth.png]
 
 Made-up visits of half an hour, spread evenly over people, places and a week, in a Parquet file in no order.
 One of the numbers grows and the others stay as `USUAL` says. Measured is the processor's time, which other
@@ -227,12 +227,15 @@ def main() -> int:
     """1 if something grows faster than what it is about."""
     parser = argparse.ArgumentParser(description="How the time of counting and publishing grows.")
     parser.add_argument("--figure", type=Path, help="where to draw it, as PNG")
+    parser.add_argument("--of", nargs="+", choices=LABELS, default=list(LABELS), help="what grows; all")
     asked = parser.parse_args()
+    if asked.figure is not None and set(asked.of) != set(LABELS):
+        parser.error("the figure shows everything that grows: leave --of out")
     with TemporaryDirectory() as notes:
         os.environ["XDG_CACHE_HOME"] = notes
         curves: list[Curve] = []
-        for found in (*map(grow, SIZES), grow_windows()):
-            curves += found
+        for of in asked.of:
+            curves += grow_windows() if of == "windows" else grow(of)
     for curve in curves:
         points = ", ".join(f"{n:,}: {s:.3f}" for n, s in zip(curve.numbers, curve.seconds, strict=True))
         print(
