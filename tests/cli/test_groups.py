@@ -126,3 +126,52 @@ def test_a_county_can_be_made_up(tmp_path: Path) -> None:
         "mmr=0..2",
     )
     assert "Nothing here stops a count." in checked
+
+
+def test_a_person_in_two_classes_by_a_declared_limit_or_by_selection(folder: Path) -> None:
+    (folder / "pupils.csv").write_text(PUPILS + "p1,east,no\n")
+    (folder / "schools.csv").write_text("group\neast\nnorth\n")
+    with create_ledger("classes.db") as ledger:
+        ledger.create_dataset("pupils", "person", epsilon=3, max_places_per_person=2)
+    paid = ("--ledger", "classes.db", "--at-most", "9", "--yes", "--expect-rows", "41")
+    both = run("publish", "pupils.csv", *ASKED, *paid, "--max-places-per-person", "2", "--out", "both")
+    assert "published and signed; epsilon 2 remains" in both
+    run("publish", "pupils.csv", *ASKED, *paid, "--method", "selection", "--out", "selected")
+    for out in ("both", "selected"):
+        run("verify", out, "--key", "safeside.key.pub")
+        table = pl.read_csv(folder / out / "answers.csv").drop_nulls("upper_bound")
+        truth = {"east": 5, "north": 4}
+        assert all(row["upper_bound"] >= truth[row["group"]] for row in table.iter_rows(named=True))
+    with pytest.raises(BadQuestion, match="was made without"):
+        run(
+            *("publish", "pupils.csv", *ASKED, "--at-most", "9", "--yes", "--out", "other"),
+            "--max-places-per-person",
+            "2",
+        )
+    with pytest.raises(LimitBroken, match="two groups"):
+        run("publish", "pupils.csv", *ASKED, "--at-most", "9", "--yes", "--out", "other")
+
+
+def test_what_is_not_shown_to_be_whole_is_said_before_anything_is_spent(folder: Path) -> None:
+    (folder / "schools.csv").write_text("group\neast\nnorth\n")
+    asked = ("publish", "pupils.csv", *ASKED, "--at-most", "9", "--out", "release", "--dry-run")
+    says = "Nothing shows that the table of people is whole: if rows are missing, answers can be false."
+    assert says in " ".join(run(*asked).split())
+    assert says not in " ".join(run(*asked, "--expect-rows", "40").split())
+    (folder / "schools.csv").write_text(SCHOOLS)
+    assert says not in " ".join(run(*asked).split())
+    (folder / "counts.csv").write_text("group,count\neast,4\nnorth,4\n")
+    made = run(
+        "simulate",
+        "counts.csv",
+        "--groups",
+        "schools.csv",
+        "--at-most",
+        "25%",
+        "--epsilon",
+        "1",
+        "--out",
+        "trial",
+    )
+    assert "a simulation: no ledger, no promise" in made
+    assert pl.read_csv(folder / "trial" / "answers.csv")["size"].to_list() == [20, 20]

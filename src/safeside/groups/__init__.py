@@ -5,7 +5,7 @@ It shares the reading of visits (`visits/read`): files and dataframes of every e
 public list, `table` the rows and their checks, `count` the counts.
 """
 
-from safeside.groups.count import GroupCounts, check_people, count_people
+from safeside.groups.count import GroupCounts, check_people, count_people, shown_whole
 from safeside.groups.listed import read_groups
 from safeside.groups.measures import COUNTED, Domain, Domains, Measure, Measures, measures
 from safeside.groups.where import Term, Where
@@ -23,4 +23,5 @@ __all__ = [
     "count_people",
     "measures",
     "read_groups",
+    "shown_whole",
 ]

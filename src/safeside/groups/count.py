@@ -142,6 +142,7 @@ def check_people(
         findings = settle_by_rows(source, known)
         tally = _scan(source, counted, progress)
         findings += _wrong(source, tally, groups, counted, known, progress)
+        findings += [] if shown_whole(groups, counted, known) else [_NOT_SHOWN]
         if not tally.faults:
             findings += _several(tally.most_groups, 1)
     return Report(
@@ -230,6 +231,7 @@ def _unlisted(source: Source, tally: _Tally, groups: Places, progress: Progress)
     if not unknown:
         return []
     names = sorted(unknown)
+    nowhere = tally.people.height == len(names)
     alike = resembling(pl.Series(names, dtype=pl.String), groups.column).height
     are = "group is" if len(names) == 1 else "groups are"
     those = f"{alike:,} of them {'looks' if alike == 1 else 'look'}" if len(names) > 1 else "it looks"
@@ -241,7 +243,10 @@ def _unlisted(source: Source, tally: _Tally, groups: Places, progress: Progress)
             column=source.roles.columns["place"],
             first=find_rows(source, here, progress) if source.engine == "polars" else (),
             reason=f"{len(names):,} {are} in the table and not on the list{hint}",
-            do="List every group that people may be in; nobody is left out of the count.",
+            do="No group of the table is on the list: check that it is the list of these groups, and that "
+            "the column is the right one (`columns=`)."
+            if nowhere
+            else "List every group that people may be in; nobody is left out of the count.",
         )
     ]
 
@@ -291,6 +296,19 @@ def _several(most: int, limit: int) -> list[Finding]:
         reason = f"someone is in more groups than the declared {limit}"
         do = 'Correct rows that are wrong. Selection (`method="selection"`) needs no such number.'
     return [Finding(doubt=Doubt.TWO_GROUPS, reason=reason, do=do)]
+
+
+_NOT_SHOWN: Final = Finding(
+    doubt=Doubt.COVERAGE,
+    reason="nothing shows that the table is whole: people who are missing from it would be missed in silence",
+    do="Declare how many rows it has (`Expected(rows=)`), as the system says that it was exported from.",
+    stops=False,
+)
+
+
+def shown_whole(groups: Places, counted: Measures, known: Expected) -> bool:
+    """Whether missing rows would be noticed: by their declared number, or by the sizes of the groups."""
+    return known.rows is not None or (groups.size is not None and counted.everybody)
 
 
 def _other_sizes(tally: _Tally, groups: Places, counted: Measures, known: Expected) -> list[Finding]:

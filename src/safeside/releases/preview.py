@@ -76,10 +76,12 @@ def preview(
     after: Budget,
     *,
     answered: str | None = None,
+    whole: bool = True,
 ) -> Preview:
     """From the question and the account alone."""
     words = draft.question.words
     left_out = [words("preview.unlisted")] if inquiry.exclude_unknown_places else []
+    left_out += [] if whole else [words("preview.not-shown-whole")]
     return Preview(
         question=wording.asked(draft.question),
         promise=tuple(wording.promise(draft)),

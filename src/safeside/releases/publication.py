@@ -35,6 +35,7 @@ from safeside.errors import (
     SimulationOnly,
     StoreUnavailable,
 )
+from safeside.groups import shown_whole
 from safeside.ledger import Dataset, Ledger, Reservation, Stage, steps
 from safeside.ledger.account import ASKS, LOOKED_AT, TARGETS, WINDOW
 from safeside.mechanisms.counts import people_counts
@@ -173,7 +174,13 @@ class Publication:
             before,
             after,
             answered=None if self.earlier is None else answered_before(self.earlier, self.question.words),
+            whole=self._shown_whole(),
         )
+
+    def _shown_whole(self) -> bool:
+        """Whether rows that are missing from a table of people would be noticed."""
+        groups = self.question.groups
+        return groups is None or shown_whole(self.inquiry.places, groups.counted, self.expected)
 
     def run(self, progress: Progress = quiet, *, confirm: Confirm = never_confirm) -> Release:
         """Make the release, or finish the one that this request began.
