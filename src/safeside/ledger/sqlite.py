@@ -141,7 +141,8 @@ class SqliteStore(Store):
             raise damaged(self.where)
         now = (os.getpid(), status.st_dev, status.st_ino)
         if self._connection is None or now != self._opened:
-            self._drop(now)
+            if self._opened is not None and self._opened[0] == now[0]:
+                self.close()
             self._connection = sqlite3.connect(
                 f"{self._path.absolute().as_uri()}?mode=rw",
                 uri=True,
@@ -155,10 +156,6 @@ class SqliteStore(Store):
             self._connection.execute("PRAGMA secure_delete = ON")
             self._opened = now
         return self._connection
-
-    def _drop(self, now: tuple[int, int, int]) -> None:
-        if self._connection is not None and self._opened is not None and self._opened[0] == now[0]:
-            self._connection.close()
 
     def close(self) -> None:
         if self._connection is not None:

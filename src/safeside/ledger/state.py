@@ -12,6 +12,8 @@ from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
+import msgspec
+
 from safeside import records
 from safeside.errors import MadeByNewer, SafesideError
 from safeside.ledger import checkpoint, events, other_branch, rules
@@ -185,14 +187,8 @@ class State(Account):
     def add_dataset(self, action: events.DatasetCreated, event: Event) -> None:
         """A dataset with an account of its own."""
         caps = rules.usable(action.caps)
-        self.datasets[action.name] = Dataset(
-            name=action.name,
-            caps=caps,
-            created=event.time,
-            public_balance=action.public_balance,
-            max_places_per_person=action.max_places_per_person,
-            people=action.people,
-        )
+        declared = msgspec.structs.asdict(action) | {"caps": caps}
+        self.datasets[action.name] = Dataset(created=event.time, **declared)
         self.groups[action.name] = Group(
             members=(action.name,), unit=caps.unit, timezone=caps.timezone, cap=caps.budget
         )
