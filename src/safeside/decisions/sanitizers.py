@@ -26,9 +26,7 @@ from safeside.privacy.guarantee import Direction
 
 States = NDArray[np.str_]
 _UNCLEAR, _AT_MOST, _AT_LEAST, _NOT_ASKED = range(4)
-_NAMES: Final = np.array(
-    [State.UNCLEAR.value, State.AT_MOST.value, State.AT_LEAST.value, State.NOT_ASKED.value]
-)
+_NAMES: Final = np.array([State.UNCLEAR, State.AT_MOST, State.AT_LEAST, State.NOT_ASKED], dtype=np.str_)
 
 
 def margin(rate: Number, alpha: Number | None) -> int | None:

@@ -71,16 +71,6 @@ class Additive(AddsNoise):
             )
         return self._masses(count, horizon, 1)
 
-    @property
-    def bias(self) -> Ball:
-        """E[z - f]."""
-        return evaluate(self.law.mean)
-
-    @property
-    def variance(self) -> Ball:
-        """Var[z]."""
-        return evaluate(self.law.variance)
-
     def upper_bound(self, z: ArrayLike) -> Integers | None:
         """A bound the true count never exceeds, or None where noise may fall below the truth."""
         return None if self.law.least is None else self._clip(z)

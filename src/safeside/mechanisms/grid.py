@@ -62,16 +62,6 @@ class OnGrid(AddsNoise):
             steps = Fraction(math.ceil(steps) + self.coordinates - 1)
         return exact.fraction(self.epsilon) / steps
 
-    @property
-    def variance(self) -> Ball:
-        """Var[z]."""
-        return evaluate(lambda: exact.ball(self.step) ** 2 * self.law.variance())
-
-    @property
-    def bias(self) -> Ball:
-        """E[z] minus the *rounded* value; no estimate of f itself is unbiased."""
-        return evaluate(lambda: exact.ball(self.step) * self.law.mean())
-
     def rounded(self, value: Number) -> int:
         """The value in steps, rounded to the side on which the answer may err."""
         return rounded(exact.fraction(value, "the value") / self.step, self._rounding)

@@ -73,10 +73,8 @@ class Certifying(UnderPolicy, OneEpsilon):
             epsilon=exact.fraction(self.epsilon), policy=self.policy, direction=Direction.DECREASING
         )
 
-    @property
-    def alpha(self) -> Fraction:
-        """How often what is certified is wrong: never."""
-        return Fraction(0)
+    alpha: ClassVar[Fraction] = Fraction(0)
+    """How often what is certified is wrong: never."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,6 +92,11 @@ class AddsNoise(OneEpsilon):
         raise NotImplementedError
 
     @cached_property
+    def step(self) -> Fraction:
+        """What one unit of the noise is."""
+        return Fraction(1)
+
+    @cached_property
     def guarantee(self) -> Guarantee:
         """What is promised of one release of the whole vector."""
         raise NotImplementedError
@@ -102,6 +105,16 @@ class AddsNoise(OneEpsilon):
     def alpha(self) -> Fraction | None:
         """0 where one of the two answers, "at most" or "at least", is never wrong; otherwise None."""
         return None if self.law.least is None and self.law.most is None else Fraction(0)
+
+    @property
+    def bias(self) -> Ball:
+        """E[z] minus the value, or minus the *rounded* value on a grid, where no estimate is unbiased."""
+        return exact.evaluate(lambda: exact.ball(self.step) * self.law.mean())
+
+    @property
+    def variance(self) -> Ball:
+        """Var[z]."""
+        return exact.evaluate(lambda: exact.ball(self.step) ** 2 * self.law.variance())
 
     def _margins(self, confidence: Number) -> tuple[int, int]:
         """Margins up and down at this confidence; a side noise cannot cross leaves its error to the other."""

@@ -125,16 +125,13 @@ class Ladder(Certifying):
 
     def release(self, counts: ArrayLike, at_most: ArrayLike, *, entropy: Entropy | None = None) -> Climbed:
         """Draw the claim, exactly; counts and thresholds stand in the order of the ranks."""
-        values = people_counts(counts)
-        limits = thresholds_for(values.size, at_most)
+        limits, levels, margins = self._asked(counts, at_most)
         drawn = entropy_or_system(entropy)
-        margins = self._margins(values, limits)
-        levels = self.levels(limits)
         busy = self.exponents_of_busy(margins, levels)
         chosen = choose(lambda: self._weights(levels, busy), busy.size, drawn)
         component, step = divmod(chosen, len(levels))
-        words = drawn.uint16(2 * values.size).view("<u4")
-        halvings = self.components[component].exponents(values.size)
+        words = drawn.uint16(2 * margins.size).view("<u4")
+        halvings = self.components[component].exponents(margins.size)
         mask = ((np.uint64(1) << halvings.astype(np.uint64)) - np.uint64(1)).astype(np.uint32)
         included = (margins >= levels[step]) & ((words & mask) != 0)
         return Climbed(
@@ -156,10 +153,8 @@ class Ladder(Certifying):
 
     def probabilities(self, counts: ArrayLike, at_most: ArrayLike) -> dict[tuple[int, int], Ball]:
         """Pr[component, level]."""
-        values = people_counts(counts)
-        limits = thresholds_for(values.size, at_most)
-        levels = self.levels(limits)
-        busy = self.exponents_of_busy(self._margins(values, limits), levels)
+        _, levels, margins = self._asked(counts, at_most)
+        busy = self.exponents_of_busy(margins, levels)
         with exact.precision(exact.PMF_BITS):
             weights = self._weights(levels, busy)
             total = sum(weights, ball(0))
@@ -168,12 +163,11 @@ class Ladder(Certifying):
 
     def distribution(self, counts: ArrayLike, at_most: ArrayLike) -> dict[Claim, Ball]:
         """Every claim with its probability: two to the number of conditions for each component and level."""
-        values = people_counts(counts)
-        margins = self._margins(values, thresholds_for(values.size, at_most))
+        _, _, margins = self._asked(counts, at_most)
         found: dict[Claim, Ball] = {}
         for (component, level), share in self.probabilities(counts, at_most).items():
-            halvings = self.components[component].exponents(values.size)
-            quiet = [rank for rank in range(values.size) if margins[rank] >= level]
+            halvings = self.components[component].exponents(margins.size)
+            quiet = np.flatnonzero(margins >= level).tolist()
             for size in range(len(quiet) + 1):
                 for some in itertools.combinations(quiet, size):
                     left = sum(int(halvings[rank]) for rank in quiet if rank not in some)
@@ -187,27 +181,24 @@ class Ladder(Certifying):
 
     def expected(self, counts: ArrayLike, at_most: ArrayLike) -> NDArray[np.float64]:
         """Pr[certified at most t] of each condition, as floats: to plan on public or simulated counts."""
-        values = people_counts(counts)
-        margins = self._margins(values, thresholds_for(values.size, at_most))
-        levels = self.levels(thresholds_for(values.size, at_most))
+        _, levels, margins = self._asked(counts, at_most)
         shares = np.array([float(one.mid()) for one in self.probabilities(counts, at_most).values()])
-        certified = np.zeros(values.size)
+        certified = np.zeros(margins.size)
         for component, by_level in zip(
             self.components, shares.reshape(len(self.components), -1), strict=True
         ):
             useful = np.where(np.array(levels) >= 1, by_level, 0.0)
             reached = np.cumsum(useful)[margins + self.bottom]
-            certified += reached * (1 - 0.5 ** component.exponents(values.size))
+            certified += reached * (1 - 0.5 ** component.exponents(margins.size))
         return certified
 
     def moments(self, counts: ArrayLike, at_most: ArrayLike) -> tuple[float, float]:
         """The mean of the number certified at most t, and of its square, as floats: to plan with."""
-        values = people_counts(counts)
-        margins = self._margins(values, thresholds_for(values.size, at_most)) + self.bottom
+        margins = self._asked(counts, at_most)[2] + self.bottom
         mean = square = 0.0
         shares = self.probabilities(counts, at_most)
         for number, component in enumerate(self.components):
-            kept = 1 - 0.5 ** component.exponents(values.size)
+            kept = 1 - 0.5 ** component.exponents(margins.size)
             # From the highest level down: a level's set holds that of every level above it.
             by_level = [np.bincount(margins, weights=one)[::-1].cumsum()[::-1] for one in (kept, kept**2)]
             for level in range(1, by_level[0].size - self.bottom):
@@ -221,6 +212,14 @@ class Ladder(Certifying):
         """-bottom .. top."""
         top = min(int(limits.max()) + 1, MOST_LEVEL) if self.top is None else self.top
         return tuple(range(-self.bottom, top + 1))
+
+    def _asked(
+        self, counts: ArrayLike, at_most: ArrayLike
+    ) -> tuple[NDArray[np.int64], tuple[int, ...], NDArray[np.int64]]:
+        """Thresholds, levels and margins."""
+        values = people_counts(counts)
+        limits = thresholds_for(values.size, at_most)
+        return limits, self.levels(limits), self._margins(values, limits)
 
     def _margins(self, values: NDArray[np.int64], limits: NDArray[np.int64]) -> NDArray[np.int64]:
         """The highest level that each condition is quiet enough for."""

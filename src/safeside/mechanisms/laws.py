@@ -180,10 +180,7 @@ class Padded:
 
     rate: Fraction
     pad: int
-
-    @property
-    def least(self) -> int | None:
-        return 0
+    least = 0
 
     @property
     def most(self) -> int | None:

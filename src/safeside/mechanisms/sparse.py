@@ -116,10 +116,8 @@ class SparseQueries(UnderPolicy):
             direction=Direction.DECREASING,
         )
 
-    @property
-    def alpha(self) -> Fraction:
-        """How often "at most t" is wrong: never."""
-        return Fraction(0)
+    alpha: ClassVar[Fraction] = Fraction(0)
+    """How often "at most t" is wrong: never."""
 
     def rate(self, sensitivity: int = 1) -> Fraction:
         """The rate of the noise for each step, for a query one person moves by `sensitivity`."""

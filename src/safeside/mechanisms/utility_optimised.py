@@ -101,10 +101,8 @@ class UtilityOptimised(OneEpsilon):
             if value in self.sensitive or value == truth
         }
 
-    @property
-    def alpha(self) -> Fraction:
-        """How often a reported value that is not sensitive is false: never."""
-        return Fraction(0)
+    alpha: ClassVar[Fraction] = Fraction(0)
+    """How often a reported value that is not sensitive is false: never."""
 
     @property
     def beta(self) -> Ball:

@@ -56,7 +56,9 @@ def row_checks(
     """All checks for these visits. `closely`: slower ones, with fewer false alarms."""
     checks = [*person_checks(source), *_when(source, windows, closely=closely)]
     state = _state(source)
-    where = [*_place(source), *_coordinates(source, places)]
+    where = [*_coordinates(source, places)]
+    if source.roles.where is PlaceForm.PLACES:
+        where = [_missing("place", missing(nw.col("place"), source.types["place"]))]
     if state is not None:
         checks.append(state)
         where = [_only_where_stayed(check, source) for check in where]
@@ -263,12 +265,6 @@ def _only_where_stayed(check: RowCheck, source: Source) -> RowCheck:
         everywhere=None if check.everywhere is None else check.everywhere & here,
         in_window=None if check.in_window is None else check.in_window & here,
     )
-
-
-def _place(source: Source) -> Iterator[RowCheck]:
-    if source.roles.where is PlaceForm.PLACES:
-        place = nw.col("place")
-        yield _missing("place", missing(place, source.types["place"]))
 
 
 def _coordinates(source: Source, places: Places | None) -> Iterator[RowCheck]:
