@@ -144,6 +144,20 @@ def test_a_file_in_no_order_is_sampled_and_not_measured(tmp_path: Path) -> None:
     assert outcome(path, DAY, notes) == outcome(path, DAY)
 
 
+def test_a_row_group_is_measured_without_reading_the_others(tmp_path: Path) -> None:
+    path = tmp_path / "visits.parquet"
+    log(each=1000).sample(fraction=1, shuffle=True, seed=3).write_parquet(path, row_group_size=4000)
+    opened = open_paths(path, VisitFormat(), key=KEY, progress=quiet)
+    source = open_visits(path, opened, VisitFormat())
+    whole = path.read_bytes()
+    begin, end = len(whole) * 2 // 5, len(whole) * 3 // 5
+    path.write_bytes(whole[:begin] + bytes(end - begin) + whole[end:])
+    groups = ranges.measure(source, path, DAY, None, quiet)
+    assert [group.measured for group in groups] == [True, False, False, False, True]
+    with pytest.raises(pl.exceptions.PolarsError):
+        ranges._ask(source, path, groups, range(5), quiet)
+
+
 def test_a_sampled_file_is_measured_for_a_window_that_it_may_help(tmp_path: Path) -> None:
     """The first window holds all of it, the second a day: a sample is no measurement of the rest."""
     path, notes = tmp_path / "visits.parquet", tmp_path / "notes"
