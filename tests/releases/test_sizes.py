@@ -17,6 +17,7 @@ from safeside.decisions.states import State
 from safeside.errors import BadCounts, BadQuestion, LimitBroken
 from safeside.releases.answers import CODE
 from safeside.releases.methods.base import Drawn
+from safeside.releases.preview import to_expect
 from safeside.releases.verify import check_files
 
 METHODS: dict[str, dict[str, Any]] = {
@@ -136,3 +137,21 @@ def test_simulations_of_groups_that_cannot_be_made(tmp_path: Path) -> None:
     made = simulate(tmp_path / "counts.csv", **terms, **both, seed=1)
     assert made.answers.measures == ("x", "y")
     assert (made.answers.upper >= [1, 2, 4, 0, 3, 5]).all()
+
+
+def test_the_report_speaks_of_shares_where_a_share_is_asked(tmp_path: Path) -> None:
+    terms: dict[str, Any] = {"groups": LISTED, "at_most": "50%", "epsilon": 1, "group_noun": "school/schools"}
+    report = simulate({"a": 0, "b": 2, "c": 70}, out=tmp_path / "shares", seed=3, **terms).file("report.html")
+    page = " ".join(report.decode().split())
+    assert "Schools by the share of those listed that their upper bound is, in per cent, rounded up." in page
+    assert "of the largest schools, where 50 % are 50 people" in page
+    assert "As of 1 January 2000" in page
+    numbers = simulate({"a": 0, "b": 2, "c": 70}, out=tmp_path / "numbers", seed=3, **terms | {"at_most": 5})
+    assert "Schools by the upper bound published for them." in numbers.file("report.html").decode()
+
+
+def test_the_preview_promises_what_the_smallest_threshold_keeps() -> None:
+    """5 % of 19 people are none: nobody counted is then not noticed with a probability of 1 - 1/e."""
+    listed = pl.DataFrame({"group": ["a", "b"], "size": [19, 310]})
+    said = to_expect(ask(groups=listed, as_of="2026-09-01", at_most="5%", epsilon=1))
+    assert "A group gets it with a probability of at least 63.2 % with 0 people counted." in said

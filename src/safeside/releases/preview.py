@@ -102,7 +102,8 @@ def preview(
 def to_expect(inquiry: Inquiry) -> tuple[str, ...]:
     """How often "at most" is to be expected, in sentences, from the question alone."""
     asked, method, words = inquiry.conditions, inquiry.question.method, inquiry.question.words
-    limit = int(asked.at_most.max())
+    # Where thresholds differ, those with the smallest get it least often.
+    limit = int(asked.at_most.min())
     likely = method.chances(asked, limit, range(min(limit + 1, _COUNTS_NAMED)))
     chances = [words("preview.chance", share=at_least(one), n=count) for count, one in likely.items()]
     in_turn = wording.in_turn(inquiry.question)

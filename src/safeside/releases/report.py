@@ -34,7 +34,7 @@ def render(record: ReleaseRecord, answers: Answers, chances: Mapping[int, float]
         "report.html",
         say,
         style="report.css",
-        heading=wording.when(question),
+        heading=wording.heading(question),
         question=wording.thresholds(question),
         states=charts.share_bar(_pieces(record)),
         states_caption=say("report.states" if question.repeats == 1 else "report.states-answers"),
@@ -84,23 +84,33 @@ def _figures(
     limit = question.largest_threshold
     picture = charts.curve(chances, limit, title=say("report.chance-title"), limit=say("report.chance-limit"))
     asked = say("report.chance-if-asked") if wording.in_turn(question) else ""
-    caption = say("report.chance-own" if question.at_most_of else "report.chance", n=limit, asked=asked)
+    grouped = question.groups
+    if grouped is not None and grouped.share is not None:
+        said = wording.percent(grouped.share)
+        caption = say("report.chance-share", n=limit, share=said, asked=asked)
+    else:
+        caption = say("report.chance-own" if question.at_most_of else "report.chance", n=limit, asked=asked)
     return [*figures, (picture, caption)]
 
 
 def _histogram(question: Question, answers: Answers) -> tuple[Markup, str]:
-    say = question.words
-    bounds = answers.upper[answers.bounded]
+    say, several = question.words, "" if question.repeats == 1 else "-answers"
+    bounds, threshold = answers.upper[answers.bounded], None if question.at_most_of else question.at_most
+    kind = "bounds"
+    if question.groups is not None and question.groups.share is not None:
+        # In per cent of those listed, rounded up: the side on which it is true.
+        sizes = np.tile(np.array(answers.sizes), len(answers.measures))[answers.bounded]
+        bounds, threshold, kind = -(-100 * bounds // sizes), int(100 * question.groups.share), "shares"
     last = min(_BARS, int(bounds.max()) + 1) if bounds.size else 1
     bars = np.bincount(np.minimum(bounds, last), minlength=last + 1).tolist()
     picture = charts.histogram(
         bars,
-        None if question.at_most_of else question.at_most,
+        threshold,
         last_is_more=bool(bars[-1]),
-        title=say("report.bounds-title"),
+        title=say(f"report.{kind}-title"),
         most_words=wording.answers(question, max(1, *bars)),
     )
-    return picture, say("report.bounds" if question.repeats == 1 else "report.bounds-answers")
+    return picture, say(f"report.{kind}{several}")
 
 
 def _answer_rows(record: ReleaseRecord) -> list[tuple[str, str]]:

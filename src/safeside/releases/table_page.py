@@ -30,7 +30,7 @@ def render(record: ReleaseRecord, answers: Answers, places: Places) -> bytes:
         code=pages.script(_SCRIPT),
         data=_data(record, answers, places),
         heading=wording.thresholds(question),
-        when=wording.when(question),
+        when=wording.heading(question),
         no_slider=wording.no_slider(record),
         several=len(question.measures) > 1,
         reading=wording.reading(record),

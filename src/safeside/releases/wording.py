@@ -65,6 +65,12 @@ def when(question: Question) -> str:
     return times.when(question.windows, question.timezone, question.words, so_far=question.so_far)
 
 
+def heading(question: Question) -> str:
+    """The time asked about, where it begins a line."""
+    said = when(question)
+    return f"{said[:1].upper()}{said[1:]}"
+
+
 def date(question: Question) -> str | None:
     """The date of a question about groups: 1 September 2026."""
     if question.groups is None:

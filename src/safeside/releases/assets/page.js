@@ -71,7 +71,10 @@ function drawHistogram() {
   const every = Math.max(1, Math.ceil((most / Math.max(1, w - THUMB)) * (BY_SHARE ? 60 : 34)));
   const step = [1, 2, 5, 10, 20, 50, 100, 200, 500].find((one) => one >= every) || every, told = BY_SHARE ? tenths : (bound) => bound;
   brush.textAlign = "center";
-  for (let bound = 0; bound <= most; bound += step) brush.fillText(`≤${told(bound)}`, Math.max(8, Math.min(w - 10, THUMB / 2 + (bound / per) * gap)), h - 2);
+  for (let bound = 0; bound <= most; bound += step) {
+    const text = `≤${told(bound)}`, half = Math.max(8, brush.measureText(text).width / 2);
+    brush.fillText(text, Math.max(half, Math.min(w - half - 2, THUMB / 2 + (bound / per) * gap)), h - 2);
+  }
 }
 
 function buildSlider() {

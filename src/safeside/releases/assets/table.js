@@ -102,7 +102,9 @@ function cellsOf(i) {
       const mark = element("span", "", "mark");
       mark.style.backgroundImage = markImage(state[i]);
       // Where there is little room the noun goes, which the page's heading has.
-      const whole = words(i), bound = (state[i] === AT_MOST || state[i] === HIGHER) && UPPER[i] !== NONE;
+      const bound = (state[i] === AT_MOST || state[i] === HIGHER) && UPPER[i] !== NONE;
+      // Groups have their sizes and shares in columns of their own.
+      const whole = SIZES && bound ? say("answer.at-most-short", { n: UPPER[i] }) : words(i);
       const short = bound ? say("answer.at-most-short", { n: UPPER[i] }) : whole, cut = whole.startsWith(short) ? short.length : whole.length;
       cell.append(mark, whole.slice(0, cut), element("span", whole.slice(cut), "column-optional")); cell.title = explain(i);
     } else if (column.key === "region") cell.textContent = regionOf(i);
