@@ -22,8 +22,8 @@ from safeside_studies import city
 from safeside_studies.reproduce import reproduce
 
 SOURCES = Path(safeside.__file__).parent
-NOT_YET = {"every"}
-"""Arguments of a question about many windows, which nothing takes yet."""
+OF_PYTHON_ALONE = {"people_floor"}
+"""Arguments that no command passes on: what safeside.toml says of them is checked by the command itself."""
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,6 @@ def _mentions() -> list[tuple[str, str]]:
             *(one[1] for one in ARGUMENT.finditer(text)),
             *(one[2] for one in CALL.finditer(text) if one[2]),
         )
-        if name not in NOT_YET
     ]
 
 
@@ -139,7 +138,8 @@ def test_every_argument_a_message_names_is_one_of_a_public_function() -> None:
 
 def test_every_argument_a_message_names_is_an_option() -> None:
     options, _ = _options()
-    assert [one for one in _mentions() if as_typed(f"`{one[1]}=`") not in options] == []
+    named = [one for one in _mentions() if one[1] not in OF_PYTHON_ALONE]
+    assert [one for one in named if as_typed(f"`{one[1]}=`") not in options] == []
 
 
 def test_every_other_name_of_an_option_is_needed_and_real() -> None:

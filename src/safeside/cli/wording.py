@@ -18,6 +18,7 @@ OPTIONS: Final = {
     "domains": "domain",
     "files": "expect-files",
     "h3_resolution": "h3",
+    "max_conditions": "sensitivity",
     "measures": "measure",
     "minutes": "stays-at-least",
     "releases": "release",
