@@ -60,6 +60,7 @@ CHECKED: Final[Mapping[str, tuple[str, ...]]] = {
     "made from declared domains, hold the noise and every sentence to it": _PROMISE,
     "had you been one of those counted in none of them": _PROMISE,
     "the odds that you are one of them in at least one of these": _PROMISE,
+    "The true share is never larger": (*_NEVER_WRONG, *_ROUNDED),
     "a share that is shown is rounded up": _ROUNDED,
     "It is the same for every school and was known before any data was read": (
         "tests/mechanisms/test_additive.py::test_beta_at_most",

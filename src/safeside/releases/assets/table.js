@@ -3,8 +3,8 @@ const ROW = 45, LINE = 20, scroller = document.getElementById("scroller"), body 
 const MOST_PIXELS = 8e6; // browsers stop drawing beyond some ten million pixels
 const columns = [
   { key: "name", title: say("place"), less: (a, b) => collator.compare(nameOf(a), nameOf(b)) },
-  { key: "answer", title: say("answer"), name: "answer", less: (a, b) => state[a] - state[b] || UPPER[a] - UPPER[b] },
-  { key: "upper", title: say("bound"), number: true, less: (a, b) => UPPER[a] - UPPER[b] },
+  { key: "answer", title: say("answer"), name: "answer", short: SIZES !== null, less: (a, b) => state[a] - state[b] || UPPER[a] - UPPER[b] },
+  { key: "upper", title: say("bound"), number: true, optional: SIZES !== null, less: (a, b) => UPPER[a] - UPPER[b] },
 ];
 const collator = new Intl.Collator(LANGUAGE, { numeric: true });
 if (LOWER) columns.push({ key: "lower", title: say("lower"), number: true, optional: true, less: (a, b) => LOWER[a] - LOWER[b] });
@@ -16,7 +16,7 @@ if (DATA.regions) columns.splice(1, 0, { key: "region", title: say("district"), 
 let listed = Int32Array.from({ length: COUNT }, (_, i) => i);
 let sortKey = "name", descending = false, first = -1;
 
-const classOf = (column) => [column.number && "number", column.optional && "column-optional", column.name].filter(Boolean).join(" ");
+const classOf = (column) => [column.number && "number", column.optional && "column-optional", column.name, column.short && "short"].filter(Boolean).join(" ");
 
 function buildHead() {
   document.getElementById("head").replaceChildren(...columns.map((column) => {
