@@ -175,3 +175,20 @@ def test_what_is_not_shown_to_be_whole_is_said_before_anything_is_spent(folder: 
     )
     assert "a simulation: no ledger, no promise" in made
     assert pl.read_csv(folder / "trial" / "answers.csv")["size"].to_list() == [20, 20]
+
+
+def test_a_csv_with_a_byte_order_mark_semicolons_and_names_of_its_own(folder: Path) -> None:
+    rows = (
+        PUPILS.replace("pupil,school,mmr", "SchülerNr,Schule,Masern").replace(",", ";").replace("\n", "\r\n")
+    )
+    (folder / "schueler.csv").write_bytes(rows.encode("utf-8-sig"))
+    listed = 'group;name;size\r\neast;"Ost; ""Les Lilas""";20\r\nnorth;Nord;20\r\n'
+    (folder / "schulen.csv").write_bytes(listed.encode("utf-8-sig"))
+    asked = ("schueler.csv", "--groups", "schulen.csv", "--where", "Masern=no", "--domain", "Masern=no,yes")
+    read = ("--columns", "person=SchülerNr,group=Schule", "--separator", ";")
+    assert "Nothing here stops a count." in run("check", *asked, *read)
+    paid = ("--as-of", "2026-09-01", "--at-most", "15%", "--epsilon", "1", "--out", "release", "--yes")
+    run("publish", *asked, *read, *paid)
+    run("verify", "release", "--key", "safeside.key.pub")
+    assert '"Ost; \\"Les Lilas\\""' in (folder / "release" / "map.html").read_text()
+    assert (pl.read_csv(folder / "release" / "answers.csv")["upper_bound"] >= 4).all()

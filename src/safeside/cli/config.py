@@ -82,7 +82,7 @@ class Config(Record, frozen=True, kw_only=True):
                 "# Settings of safeside commands run in this directory; options on the command line win.",
                 *_lines({records.SCHEMA: records.schema_name(Config), **given}),
                 "",
-                "# What the columns of the visits are called.",
+                "# What the columns of the data are called.",
                 "[columns]",
                 *_lines(columns),
                 "",
