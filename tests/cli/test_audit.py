@@ -36,6 +36,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [one for one in catalogue.published() if one.name == "entropy"]
     monkeypatch.setattr(catalogue, "published", lambda: rows)
     monkeypatch.setattr(catalogue, "selected", lambda: ())
+    monkeypatch.setattr(catalogue, "groups", lambda: ())
     for name in ("MECHANISMS", "PROCEDURES", "SELECTION", "PUBLISHED", "SAMPLERS"):
         monkeypatch.setattr(planted, name, getattr(planted, name)[:1])
 

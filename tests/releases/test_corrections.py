@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from datetime import UTC, datetime
 
 import pytest
@@ -21,6 +22,7 @@ from safeside.ledger import create_ledger, open_ledger
 from safeside.releases import wording
 from safeside.releases.release import load_release
 from safeside.releases.signing import load_private, load_public
+from safeside.releases.staging import Staging
 from safeside.releases.withdraw import REASONS, notice_sentences, read_notice, withdraw
 from safeside.words import Words
 
@@ -60,6 +62,23 @@ def test_a_release_that_was_altered_is_not_withdrawn_in_the_name_of_another(worl
     with open_ledger(world.home / "ledger.db") as ledger, pytest.raises(BadRelease, match="committed to"):
         withdraw(world.out, reason="software-fault", ledger=ledger, key=load_private(world.home / "key"))
     assert path.exists()
+
+
+def test_a_withdrawal_that_was_cut_off_between_its_two_renames_goes_on(world: World) -> None:
+    """The release stands beside under its hidden name, the notice too, and the directory is not there."""
+    world.publish("counts")
+    whole = world.home / "whole"
+    shutil.copytree(world.out, whole)
+    key = load_private(world.home / "key")
+    with open_ledger(world.home / "ledger.db") as ledger:
+        withdraw(world.out, reason="software-fault", ledger=ledger, key=key)
+        staging = Staging(out=world.out, request=f"withdraw {world.out.resolve()}")
+        world.out.rename(staging.beside("notice"))
+        whole.rename(staging.beside("old"))
+        assert withdraw(world.out, reason="software-fault", ledger=ledger, key=key) == world.out
+    read_notice(world.out, [key.public])
+    assert not staging.beside("notice").exists()
+    assert not staging.beside("old").exists()
 
 
 @pytest.mark.parametrize("reason", REASONS)

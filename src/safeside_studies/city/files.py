@@ -138,19 +138,26 @@ def _decimal(millionths: np.ndarray[tuple[int], np.dtype[np.int64]]) -> list[flo
 def _write_visits(city: City, path: Path, *, homes: bool, integer_ids: bool, progress: Progress) -> int:
     names = _Names(city, integer_ids)
     rows = 0
+    stopped: list[BaseException] = []
 
     def blocks(
         _columns: list[str] | None, _predicate: pl.Expr | None, _rows: int | None, _batch: int | None
     ) -> Iterator[pl.DataFrame]:
         nonlocal rows
-        for block in range(city.blocks):
-            progress(block / city.blocks, f"Making the days of {city.people:,} people")
-            stays = city.stays(block)
-            frame = names.frame(_with_homes(stays, city) if homes else stays)
-            rows += len(frame)
-            yield frame
+        try:
+            for block in range(city.blocks):
+                progress(block / city.blocks, f"Making the days of {city.people:,} people")
+                stays = city.stays(block)
+                frame = names.frame(_with_homes(stays, city) if homes else stays)
+                rows += len(frame)
+                yield frame
+        except BaseException as error:
+            # Raised when the writer has ended: it would go on beside us, and make the file again.
+            stopped.append(error)
 
     register_io_source(blocks, schema=names.schema).sink_parquet(path, row_group_size=500_000)
+    if stopped:
+        raise stopped[0]
     return rows
 
 
