@@ -151,8 +151,8 @@ def _write_visits(city: City, path: Path, *, homes: bool, integer_ids: bool, pro
                 frame = names.frame(_with_homes(stays, city) if homes else stays)
                 rows += len(frame)
                 yield frame
-        except BaseException as error:
-            # Raised when the writer has ended: it would go on beside us, and make the file again.
+        except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001
+            # Raised below, when the writer has ended: it would go on beside us, and make the file again.
             stopped.append(error)
 
     register_io_source(blocks, schema=names.schema).sink_parquet(path, row_group_size=500_000)
