@@ -10,6 +10,7 @@ known (soak/_survivors.txt): a change that alters nothing, or a test that is mis
 from __future__ import annotations
 
 import argparse
+import ast
 import compileall
 import concurrent.futures
 import hashlib
@@ -170,11 +171,20 @@ def _measured(home: Path, room: str) -> tuple[dict[str, dict[int, list[str]]], d
         lines = measured.contexts_by_lineno(file)
         anywhere = {test for contexts in lines.values() for test in contexts}
         each = found[str(Path(file).relative_to(ROOT))] = {}
+        inside = _inside_functions(Path(file))
         for at, contexts in lines.items():
-            # What runs when a module is loaded (a constant, a default) is reached by whoever uses the module.
-            tests = {one for one in contexts if one in times} or anywhere & times.keys()
-            each[at] = sorted(tests, key=lambda one: times[one])
+            # What runs when a module is loaded (a constant, a default) is reached by whoever uses the module,
+            # whichever test happened to load it.
+            tests = {one for one in contexts if one in times} if at in inside else anywhere & times.keys()
+            each[at] = sorted(tests or anywhere & times.keys(), key=lambda one: times[one])
     return found, times
+
+
+def _inside_functions(path: Path) -> set[int]:
+    """The lines of bodies of functions."""
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+    bodies = [node.body for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, functions)]
+    return {line for body in bodies for line in range(body[0].lineno, (body[-1].end_lineno or 0) + 1)}
 
 
 class Journal:
@@ -301,7 +311,10 @@ def _said(process: subprocess.Popen[str], copy: Path, tests: list[str], reach: R
     assert process.stdout is not None
     process.stdin.write(f"{longest:.0f} {listed}\n")
     process.stdin.flush()
-    return process.stdout.readline().strip()
+    said = process.stdout.readline().strip()
+    if not said:
+        raise SystemExit("A process that runs mutants has ended: nothing is known of this one.")
+    return said
 
 
 def _environment(sources: Path, **more: str) -> dict[str, str]:

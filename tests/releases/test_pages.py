@@ -8,11 +8,14 @@ import html
 import re
 from pathlib import Path
 
+import polars as pl
 import pytest
 from jinja2 import UndefinedError
 from tests.releases.making import simulated
 
 from safeside.releases import pages
+from safeside.releases.map_page import regions
+from safeside.visits import read_places
 from safeside.words import Words
 
 HOSTILE = '</title></style></script><script>alert(1)</script><img src=x onerror="alert(1)">'
@@ -62,3 +65,9 @@ def test_the_script_has_the_coding_of_states_that_the_program_has() -> None:
     code = pages.script(["answers.js"])
     assert pages.states() in code
     assert "NOT_ASKED = " not in pages.asset("answers.js")
+
+
+def test_districts_are_numbered_and_a_place_without_one_has_none() -> None:
+    listed = pl.DataFrame({"place": ["a", "b", "c"], "region": ["West", None, "East"]})
+    assert regions(read_places(listed)) == {"names": ["", "East", "West"], "index": [2, 0, 1]}
+    assert regions(read_places(["a"])) is None

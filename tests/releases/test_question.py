@@ -25,6 +25,7 @@ from safeside.ledger import open_ledger
 from safeside.releases import methods
 from safeside.releases.asking import ARGUMENTS, Inquiry, ask
 from safeside.releases.methods import METHODS
+from safeside.releases.methods.base import Drawn
 from safeside.releases.publish import Account, prepare, publish, quote
 from safeside.releases.question import Question
 from safeside.visits import StayRule, VisitFormat
@@ -59,6 +60,31 @@ def test_what_a_method_says_of_a_draw_follows_for_whoever_has_only_the_answers(
     assert method.follows(conditions, answers, drawn.outcome).all()
     assert method.why_impossible(conditions, answers, drawn.outcome) is None
     assert {one.name for one in method.possible} >= set(answers.names())
+
+
+@pytest.mark.parametrize(
+    ("values", "possible"),
+    [
+        ([2, 9, -1, -1], True),  # ends at the one alarm
+        ([9, -1, -1, -1], True),
+        ([2, 2, 2, 9], True),
+        ([2, 2, 2, 2], True),
+        ([2, 9, 2, -1], False),  # goes on after it
+        ([2, 2, -1, -1], False),  # ends before it
+        ([-1, -1, -1, -1], False),
+        ([9, 9, -1, -1], False),  # one alarm too many
+        ([2, -1, 9, -1], False),  # leaves one out
+    ],
+)
+def test_answers_in_turn_end_at_the_last_alarm_or_with_the_last_place(
+    values: list[int], possible: bool
+) -> None:
+    inquiry = asked(4, {"at_most": 2, "epsilon": 1, "max_alarms": 1, "order": "popularity"}, DAY)
+    method, conditions = inquiry.question.method, inquiry.conditions
+    in_turn = np.empty(4, dtype=np.int64)
+    in_turn[conditions.known] = values
+    answers = method.states(conditions, Drawn(values=in_turn, simulated=True, alarms=1))
+    assert (method.why_impossible(conditions, answers, {}) is None) is possible
 
 
 def test_the_ledger_and_release_json_hold_the_very_question_that_was_asked(world: World) -> None:
