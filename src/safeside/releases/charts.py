@@ -12,6 +12,8 @@ from markupsafe import Markup, escape
 FLOAT_ERROR: Final = 1e-9
 """More than the arithmetic of a probability can be wrong by."""
 _WIDE: Final = 960.0
+_APART: Final = 24.0
+"""Labels of a picture that are nearer would run into each other."""
 _HALF: Final = 440.0
 _TALL: Final = 230.0
 _SCALE: Final = 48.0
@@ -89,18 +91,27 @@ def curve(chances: Mapping[int, float], threshold: int, *, title: str, limit: st
         f'<text class="soft" x="-8" y="{_height(level) + 4:.1f}" text-anchor="end">{level:.0%}</text>'
         for level in (0.0, 0.5, 1.0)
     ]
+    counts = sorted(chances)
+    told = [
+        count
+        for count in counts
+        if count in (threshold, counts[-1]) or min(abs(threshold - count), counts[-1] - count) * gap >= _APART
+    ]
     for count, chance in chances.items():
         x, y = count * gap, _height(chance)
         body.append(
             f'<line class="curve" x1="{x:.1f}" y1="{_height(0):.1f}" x2="{x:.1f}" y2="{y:.1f}"/>'
             f'<circle class="at-most" cx="{x:.1f}" cy="{y:.1f}" r="5">'
             f"<title>{_chance(chance)}</title></circle>"
-            f'<text class="soft" x="{x:.1f}" y="{_TALL + 18}" text-anchor="middle">{count}</text>'
         )
+        if count in told:
+            label = f'<text class="soft" x="{x:.1f}" y="{_TALL + 18}" text-anchor="middle">{count}</text>'
+            body.append(label)
     rule = (threshold + 0.5) * gap
+    side = 'x="{:.1f}" y="10" text-anchor="end"' if rule > _HALF / 2 else 'x="{:.1f}" y="16"'
     body.append(
         f'<line class="rule" x1="{rule:.1f}" y1="4" x2="{rule:.1f}" y2="{_TALL}"/>'
-        f'<text class="strong" x="{rule + 8:.1f}" y="16">{escape(limit)}</text>'
+        f'<text class="strong" {side.format(rule + (-8 if rule > _HALF / 2 else 8))}>{escape(limit)}</text>'
     )
     inner = f'<g transform="translate({_SCALE:.0f} 0)">{"".join(body)}</g>'
     return _svg(_FRAME, _TALL + 26, title, inner)
