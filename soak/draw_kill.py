@@ -15,15 +15,16 @@ from pathlib import Path
 from tests.faults.publishing import CONTEXT, KINDS, World
 from tests.faults.snapshots import Snapshots
 
+from safeside import records
+from safeside.errors import SafesideError
 from safeside.ledger import open_ledger, steps
 from safeside.ledger.witness import STATE_VARIABLE
 from safeside.releases import publish_steps
+from safeside.releases.record import ReleaseRecord
 
 ROUNDS = 4
 SMALL_ROUNDS = 1
 MOST_KILLS = 4
-_PUBLISHED = b'{\n  "answers": {'
-"""How a manifest begins; other files of the release are its own."""
 
 
 def main(words: list[str]) -> int:
@@ -105,7 +106,16 @@ def _until(home: str, kind: str, stop: int) -> None:
 def _readable(world: World, snapshots: Snapshots) -> set[bytes]:
     with open_ledger(world.home / "ledger.db") as ledger:
         (paid,) = ledger.reservations("city")
-    return {one for one in snapshots.readable(paid) if one.startswith(_PUBLISHED)}
+    return {one for one in snapshots.readable(paid) if _is_record(one)}
+
+
+def _is_record(data: bytes) -> bool:
+    """Whether it is a release.json; other files of the release are its own."""
+    try:
+        records.decode(ReleaseRecord, data)
+    except (SafesideError, ValueError):
+        return False
+    return True
 
 
 if __name__ == "__main__":
