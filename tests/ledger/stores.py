@@ -14,10 +14,13 @@ from typing import Any
 
 import psycopg
 
-from safeside.ledger import Cost
+from safeside.ledger import Cost, Ledger
 
 NOON = datetime(2021, 3, 4, 12, tzinfo=UTC)
 QUESTION = {"targets": ["park", "bar"], "window": "2021-03-04 18:00", "at_most": 2}
+MANY = {**QUESTION, "targets": [f"place {number}" for number in range(2000)]}
+EVERY = 6
+"""Events between two checkpoints of the long ledger (conftest.py)."""
 TABLES = ("safeside_ledger", "safeside_events", "safeside_documents", "safeside_draws")
 TABLES += ("safeside_snapshots", "safeside_nodes")
 Making = Callable[[], str]
@@ -92,3 +95,15 @@ def not_as_root() -> Iterator[None]:
         yield
     finally:
         os.seteuid(was)
+
+
+def about(hour: int) -> dict[str, object]:
+    """A question that looks at one hour of a day, and says what it asks."""
+    times = [f"2021-06-03T{at:02}:00:00.000000Z" for at in (hour, hour + 1)]
+    return {**QUESTION, "looked_at": times, "asks": "how many"}
+
+
+def begun_at(ledger: Ledger) -> int:
+    """The checkpoint at which a fresh reader began; 0 where it had to read everything."""
+    with ledger.chain.reading() as (state, _):
+        return state.base.number

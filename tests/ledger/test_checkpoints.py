@@ -7,55 +7,16 @@ hidden or put back is not believed, and everything is read instead.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from tests.ledger.stores import QUESTION, backup, cost, is_postgres, raw, restore
+from tests.ledger.stores import EVERY, about, backup, begun_at, cost, is_postgres, raw, restore
 
 from safeside import records
 from safeside.errors import BadFile, LedgerError, LedgerForked, LedgerTampered, RequestConflict
 from safeside.ledger import Ledger, Stage, create_ledger, events, open_ledger
-from safeside.ledger.account import same_question
 from safeside.ledger.checkpoint import Snapshot
-from safeside.ledger.store import Rows
-
-EVERY = 6
-
-
-def about(hour: int) -> dict[str, object]:
-    """A question that looks at one hour of a day, and says what it asks."""
-    times = [f"2021-06-03T{at:02}:00:00.000000Z" for at in (hour, hour + 1)]
-    return {**QUESTION, "looked_at": times, "asks": "how many"}
-
-
-@pytest.fixture
-def long(url: str) -> Iterator[Ledger]:
-    """A ledger of several checkpoints, with a stop, a file, a sparse release, a refusal, a link."""
-    with create_ledger(url) as made:
-        made.create_dataset("city", "person", 100)
-        made.create_dataset("town", "person", 50)
-        made.create_dataset("port", "person", 10)
-    with open_ledger(url, checkpoint_every=EVERY) as made:
-        made.link("city", "town")
-        stopped = made.reserve("city", "stopped", about(1), cost(1))
-        made.read_files(stopped, ["f1"])
-        made.stop(stopped)
-        sparse = made.reserve("town", "sparse", about(3), cost(2, epsilon_each=Fraction(1, 2)))
-        made.commit(sparse, "m-sparse", alarms=1)
-        made.give_back(sparse)
-        made.refuse("city", "no", about(4), "BadFile")
-        for number in range(5, 12):
-            made.commit(made.reserve("city", f"r{number}", about(number), cost(1)), f"m{number}")
-        made.reserve("city", "open", about(13), cost(1))
-        yield made
-
-
-def begun_at(ledger: Ledger) -> int:
-    """The checkpoint at which a fresh reader began; 0 where it had to read everything."""
-    with ledger.chain.reading() as (state, _):
-        return state.base.number
 
 
 def kinds(ledger: Ledger) -> list[str]:
@@ -349,76 +310,3 @@ def test_a_branch_that_was_found_again_is_behind_the_next_checkpoint(
         assert fresh.forgotten() == 0
         assert fresh.reservation("s2") is not None
         assert fresh.verify() == fresh.head.number
-
-
-def test_an_altered_event_before_the_checkpoint_is_found_when_it_is_used_or_everything_is_read(
-    long: Ledger, url: str
-) -> None:
-    paid = long.reservation("r5")
-    assert paid is not None
-    with raw(url) as run:
-        ((body,),) = run("SELECT body FROM safeside_events WHERE number = ?", paid.number)
-        run(
-            "UPDATE safeside_events SET body = ? WHERE number = ?",
-            *(body.replace('"epsilon":"1"', '"epsilon":"2"'), paid.number),
-        )
-    with open_ledger(url) as fresh:
-        with pytest.raises(LedgerTampered, match=f"event {paid.number} "):
-            fresh.reservation("r5")
-        with pytest.raises(LedgerTampered, match=f"event {paid.number} "):
-            fresh.verify()
-
-
-def test_an_event_that_does_not_lead_to_the_checkpoint_is_no_event_of_the_chain(
-    long: Ledger, url: str
-) -> None:
-    known = [event.head for event in long.history()][:5]
-    with raw(url) as run:
-        run("UPDATE safeside_events SET digest = ? WHERE number = ?", "0" * 64, known[3].number)
-    with (
-        open_ledger(url) as fresh,
-        fresh.chain.reading() as (state, _),
-        pytest.raises(LedgerTampered, match="it does not lead to the checkpoint after it"),
-    ):
-        state.passes(known[1])
-
-
-def test_what_others_added_is_looked_up_together(
-    long: Ledger, url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A process that is behind by many requests asks for the nodes of a level at once."""
-    long.close()
-    asked: list[Iterable[str]] = []
-    nodes = Rows.nodes
-
-    def counted(rows: Rows, names: Iterable[str]) -> dict[str, str]:
-        asked.append(names)
-        return nodes(rows, names)
-
-    with open_ledger(url) as other, open_ledger(url) as behind:
-        assert begun_at(behind) > 0
-        for number in range(14, 23):
-            other.reserve("city", f"s{number}", about(number), cost(1))
-        monkeypatch.setattr(Rows, "nodes", counted)
-        assert behind.head == other.head
-        assert len(asked) <= 3
-        assert begun_at(behind) > 0
-
-
-def test_a_request_that_went_back_and_was_asked_again_stands_once_under_what_it_asks(
-    long: Ledger, url: str
-) -> None:
-    for _ in range(2):
-        made = long.reserve("city", "again", about(15), cost(1))
-        assert long.refuse("city", "again", about(15), "BadFile", unused=made)
-        long.refuse("city", "again", about(15), "another reason")
-    made = long.reserve("city", "again", about(15), cost(1))
-    for ledger in (long, open_ledger(url)):
-        found = ledger.asked("city", about(15))
-        assert found is not None
-        assert found.digest == made.digest
-        with ledger.chain.reading() as (state, _):
-            same = same_question(made.question)
-            assert same is not None
-            assert state.asked(same) == ["again"]
-        assert ledger.verify() == ledger.head.number

@@ -6,14 +6,12 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.ledger.stores import QUESTION, cost, is_postgres, raw
+from tests.ledger.stores import MANY, QUESTION, cost, is_postgres, raw
 from tests.postgres import Server
 
 from safeside.errors import BadQuestion, LedgerError, LedgerForked, LedgerMissing, LedgerTampered
 from safeside.ledger import Ledger, Stage, create_ledger, open_ledger, recover_ledger
 from safeside.ledger.store import TABLES
-
-MANY = {**QUESTION, "targets": [f"place {number}" for number in range(2000)]}
 
 
 @pytest.fixture
@@ -256,3 +254,25 @@ def test_a_fingerprint_key_that_was_exchanged_is_noticed(spent: Ledger, url: str
         run("UPDATE safeside_ledger SET fingerprint_key = ?", "00" * 32)
     with pytest.raises(LedgerTampered), open_ledger(url) as fresh:
         fresh.verify()
+
+
+def test_a_deleted_ledger_is_not_made_anew(tmp_path: Path) -> None:
+    place = tmp_path / "ledger.db"
+    with create_ledger(place) as made:
+        made.create_dataset("city", "person", 1)
+    place.unlink()
+    with pytest.raises(LedgerForked):
+        create_ledger(place)
+
+
+def test_another_ledger_in_the_place_of_this_one_is_noticed(tmp_path: Path) -> None:
+    with create_ledger(tmp_path / "a.db") as made:
+        made.create_dataset("city", "person", 1)
+    with create_ledger(tmp_path / "b.db") as other:
+        other.create_dataset("city", "person", 100)
+    (tmp_path / "b.db").rename(tmp_path / "a.db")
+    with open_ledger(tmp_path / "a.db") as wrong:
+        with pytest.raises(LedgerForked):
+            wrong.reserve("city", "a", QUESTION, cost())
+        with pytest.raises(LedgerForked):
+            wrong.recover()

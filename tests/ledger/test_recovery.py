@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.ledger.stores import (
+    MANY,
     QUESTION,
     Backup,
     backup,
@@ -19,9 +20,7 @@ from tests.ledger.stores import (
 )
 
 from safeside.errors import LedgerError, LedgerForked, LedgerMissing, OverBudget
-from safeside.ledger import Ledger, Published, Reservation, Stage, create_ledger, open_ledger
-
-MANY = {**QUESTION, "targets": [f"place {number}" for number in range(2000)]}
+from safeside.ledger import Ledger, Published, Reservation, Stage, open_ledger
 
 
 def publish(ledger: Ledger, request: str, manifest: str, epsilon: object = 1) -> Reservation:
@@ -378,25 +377,3 @@ def test_a_reservation_of_a_forgotten_branch_cannot_be_committed(
     forget_witnesses(url, state)
     with open_ledger(url) as fresh, pytest.raises(LedgerForked):
         fresh.commit(made, "d1")
-
-
-def test_a_deleted_ledger_is_not_made_anew(tmp_path: Path) -> None:
-    place = tmp_path / "ledger.db"
-    with create_ledger(place) as made:
-        made.create_dataset("city", "person", 1)
-    place.unlink()
-    with pytest.raises(LedgerForked):
-        create_ledger(place)
-
-
-def test_another_ledger_in_the_place_of_this_one_is_noticed(tmp_path: Path) -> None:
-    with create_ledger(tmp_path / "a.db") as made:
-        made.create_dataset("city", "person", 1)
-    with create_ledger(tmp_path / "b.db") as other:
-        other.create_dataset("city", "person", 100)
-    (tmp_path / "b.db").rename(tmp_path / "a.db")
-    with open_ledger(tmp_path / "a.db") as wrong:
-        with pytest.raises(LedgerForked):
-            wrong.reserve("city", "a", QUESTION, cost())
-        with pytest.raises(LedgerForked):
-            wrong.recover()

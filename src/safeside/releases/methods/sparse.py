@@ -10,7 +10,7 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast
 
 import numpy as np
 
@@ -34,10 +34,13 @@ _NOT_ASKED = -1
 _KEY_WORDS: Final = 8
 
 
+OrderKind = Literal["popularity", "random", "release", "file"]
+
+
 class Order(Part, frozen=True, kw_only=True):
     """How places are asked; the digest of the list as it was asked, where chance does not decide it."""
 
-    kind: Literal["popularity", "random", "release", "file"]
+    kind: OrderKind
     sha256: str | None = None
     release: PlainText | None = None
     """The earlier release, where its bounds are the order."""
@@ -203,7 +206,8 @@ def read_order(wanted: str | None, places: Places, windows: Sequence[str]) -> tu
         )
     ranks = (ranks[:, None] + len(places) * np.arange(len(windows), dtype=np.int64)).ravel()
     named = labels(places.ids, windows, ("",))
-    return Order(kind=kind, sha256=digest_of(named, ranks), release=release), ranks  # type: ignore[arg-type]
+    order = Order(kind=cast(OrderKind, kind), sha256=digest_of(named, ranks), release=release)
+    return order, ranks
 
 
 def _by_popularity(places: Places) -> Whole:
