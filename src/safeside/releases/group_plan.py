@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from safeside import exact
+from safeside.decisions.compare import certified_by_counts
 from safeside.exact import Number
 from safeside.groups import read_groups
 from safeside.groups.shares import of_sizes
@@ -90,11 +91,12 @@ def _assumed(
 def _row(
     limits: Whole, counts: Whole, alone: Any, epsilon: Fraction, most: int, **assumed: Any
 ) -> GroupPlanRow:
-    margins = np.maximum(0, limits + 1 - counts)
-    each = (epsilon, epsilon / 2, 2 * epsilon)
-    said = {one: np.where(alone, 1.0, -np.expm1(-float(one / most) * margins)) for one in each}
+    by_size, rest = int(alone.sum()), ~alone
     return GroupPlanRow(
-        true=int((margins > 0).sum()),
-        certified={one: float(found.sum()) for one, found in said.items()},
+        true=int((counts <= limits).sum()),
+        certified={
+            one: by_size + certified_by_counts(counts[rest], limits[rest], one / most)
+            for one in (epsilon, epsilon / 2, 2 * epsilon)
+        },
         **assumed,
     )
