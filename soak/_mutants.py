@@ -50,6 +50,8 @@ class Mutant:
     end: int
     before: str
     after: str
+    nth: int = 1
+    """The how manieth of this name in its room: one line may stand there more than once."""
 
     @property
     def name(self) -> str:

@@ -26,7 +26,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
@@ -106,7 +106,7 @@ def chosen(rooms: list[str], number: int) -> list[Mutant]:
             for mutant in _mutants.of_file(path, room, ROOT):
                 seen[mutant.name] += 1
                 rank = hashlib.sha256(f"{SEED} {seen[mutant.name]} {mutant.name}".encode()).digest()
-                ranked.append((rank, mutant))
+                ranked.append((rank, replace(mutant, nth=seen[mutant.name])))
     ranked.sort(key=lambda one: one[0])
     return [mutant for _, mutant in ranked[:number] if mutant.room in rooms]
 
@@ -126,13 +126,20 @@ class Reach:
 
 
 def reached(home: Path, room: str) -> Reach:
-    """Run the tests of a room once, with coverage; what an earlier run has found is taken as it is."""
-    kept = home / f"reached-{room}.json"
+    """Run the tests of a room once, with coverage; what was found of the same files before is taken."""
+    kept = home / f"reached-{room}-{_digest(room)}.json"
     if not kept.exists():
         kept.write_text(json.dumps(_measured(home, room)))
     tests, seconds = json.loads(kept.read_text())
     by_line = {file: {int(line): names for line, names in lines.items()} for file, lines in tests.items()}
     return Reach(tests=by_line, seconds=seconds)
+
+
+def _digest(room: str) -> str:
+    """Of a room's code and its tests, as they are now."""
+    folders = [ROOT / "src/safeside" / room, *(ROOT / one for one in ROOMS[room])]
+    files = [path for folder in folders for path in (folder, *sorted(folder.rglob("*.py"))) if path.is_file()]
+    return hashlib.sha256(b"\0".join(path.read_bytes() for path in files)).hexdigest()[:16]
 
 
 def _measured(home: Path, room: str) -> tuple[dict[str, dict[int, list[str]]], dict[str, float]]:
@@ -188,35 +195,40 @@ def _inside_functions(path: Path) -> set[int]:
 
 
 class Journal:
-    """What became of each mutant, on the disk as soon as it is known."""
+    """What became of each mutant, on the disk as soon as it is known.
+
+    A mutant is known by its name, not by where it stands: a run goes on after other lines have changed.
+    """
 
     def __init__(self, path: Path, mutants: list[Mutant]) -> None:
         self._path, self.mutants = path, mutants
         self._turn = threading.Lock()
 
-    def _lines(self, begin: str) -> list[list[str]]:
+    def _lines(self, begin: str | tuple[str, ...]) -> list[list[str]]:
         text = self._path.read_text() if self._path.exists() else ""
         return [line.split("\t") for line in text.splitlines() if line.startswith(begin)]
 
     def fates(self) -> list[Fate]:
         """Of those that were run."""
-        known = {(place, name): (word, how) for word, place, name, how in self._lines("noticed\t")}
-        known |= {(place, name): (word, how) for word, place, name, how in self._lines("SURVIVED\t")}
+        known = {
+            (nth, name): (word, how) for word, _, nth, name, how in self._lines(("noticed\t", "SURVIVED\t"))
+        }
         return [
             Fate(mutant=one, noticed=known[key][0] == "noticed", how=known[key][1])
             for one in self.mutants
-            if (key := (one.place, one.name)) in known
+            if (key := (str(one.nth), one.name)) in known
         ]
 
     def left(self) -> list[Mutant]:
         """Those that were not."""
-        done = {(fate.mutant.place, fate.mutant.name) for fate in self.fates()}
-        return [one for one in self.mutants if (one.place, one.name) not in done]
+        done = {fate.mutant for fate in self.fates()}
+        return [one for one in self.mutants if one not in done]
 
     def add(self, fate: Fate) -> None:
         """Another one."""
         word = "noticed" if fate.noticed else "SURVIVED"
-        self._write(f"{word}\t{fate.mutant.place}\t{fate.mutant.name}\t{fate.how}\n")
+        mutant = fate.mutant
+        self._write(f"{word}\t{mutant.place}\t{mutant.nth}\t{mutant.name}\t{fate.how}\n")
 
     def spent(self, seconds: float) -> None:
         """How long this run took."""

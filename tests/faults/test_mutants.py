@@ -48,3 +48,18 @@ def test_every_chosen_mutant_is_code_that_differs() -> None:
 def test_the_rooms_have_tests() -> None:
     for folders in mutation.ROOMS.values():
         assert all((ROOT / folder).exists() for folder in folders)
+
+
+def test_a_run_goes_on_where_other_lines_have_changed(tmp_path: Path) -> None:
+    path, source = tmp_path / "one.py", "def f(a: int) -> bool:\n    return a < 2\n"
+    path.write_text(source)
+    smaller, number = _mutants.of_file(path, "room", tmp_path)
+    mutation.Journal(tmp_path / "fates.txt", [smaller]).add(
+        mutation.Fate(mutant=smaller, noticed=False, how="1 tests reach it")
+    )
+    path.write_text(f"# Two lines\n# above.\n{source}")
+    journal = mutation.Journal(tmp_path / "fates.txt", _mutants.of_file(path, "room", tmp_path))
+    assert [(fate.mutant.line, fate.noticed, fate.how) for fate in journal.fates()] == [
+        (4, False, "1 tests reach it")
+    ]
+    assert [one.before for one in journal.left()] == [number.before]
