@@ -123,7 +123,12 @@ def _time_digests_apart() -> None:
 
 def safeside_queries(path: Path, start: datetime, end: datetime) -> dict[str, tuple[Query, Reading]]:
     """This project's: every row checked, people counted, every place of the list answered."""
+    import cryptography.hazmat.primitives.ciphers.aead  # noqa: F401  (which a publication has loaded)
+
     from safeside.visits import Expected, VisitFormat, Window, check_visits, count_visits, read_places
+    from safeside.words import Words
+
+    Words()("length.none")  # the catalogue of sentences is part of the library that is loaded
 
     window, fmt = Window.parse(f"{start.isoformat()}/{end.isoformat()}"), VisitFormat()
     known = Expected(covers=window.text)

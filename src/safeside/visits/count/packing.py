@@ -14,6 +14,7 @@ or is doubtful, the scan falls back to the engine's distinct: no count depends o
 from __future__ import annotations
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -35,6 +36,8 @@ _MOST_PLACE_BITS: Final = 20
 """Larger place numbers are not packed: there is a counter for every number below."""
 _MOST_CELL_BITS: Final = 26
 """The same of places and windows together."""
+_MOST_CELLS_A_THREAD: Final = 1 << 20
+"""Where there are more places and windows, one thread counts: each needs a counter of its own for them."""
 _PARTS: Final = 8
 PEEKED: Final = 1000
 """Identifiers looked at before a scan, to see whether they can be packed."""
@@ -163,7 +166,7 @@ class Packing:
         """People at each listed place in each window, visited places that are not listed, and the most places
         of one person where asked. `sparing` takes less memory and more time.
         """
-        parts = _PARTS if sparing else 1
+        parts = _PARTS if sparing else pl.thread_pool_size()
         counts, most = count_keys(keys, self.layout, per_person=per_person, parts=parts, tuning=self.tuning)
         visited = np.bitwise_or.reduce(counts, axis=0) != 0
         visited[self.listed] = False
@@ -177,9 +180,9 @@ class Packing:
         """
         shared = keys // (1 << (self.layout.rest if everywhere else self.layout.span))
         ordered = shared.sort().to_numpy()
-        again = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+        again = pl.Series(ordered[1:][ordered[1:] == ordered[:-1]]).unique()
         alike = pl.DataFrame({"shared": shared, "person": people}).lazy()
-        alike = alike.filter(pl.col("shared").is_in(pl.Series(again).implode()))
+        alike = alike.filter(pl.col("shared").is_in(again.implode()))
         return bool(alike.unique().select(pl.len()).collect(engine="streaming").item() == len(again))
 
     def unlisted(self, keys: pl.Series) -> Unlisted:
@@ -193,10 +196,9 @@ class Packing:
             block = whole[begin : begin + self.tuning.batch]
             there = block[others[block >> layout.span & (1 << layout.place) - 1]] >> layout.rest
             rows += len(there)
-            people.append(np.unique(there))
-        return Unlisted(
-            of_rows=len(whole), rows=rows, people=len(np.unique(np.concatenate(people))) if people else 0
-        )
+            people.append(pl.Series(there).unique().to_numpy())
+        each = np.concatenate(people) if people else []
+        return Unlisted(of_rows=len(whole), rows=rows, people=pl.Series(each, dtype=pl.Int64).n_unique())
 
 
 def pack(source: Source, pairs: Frame, places: Places, tuning: Tuning, windows: int = 1) -> Packing | None:
@@ -270,14 +272,25 @@ def count_keys(
     """People in each window (rows) for each place number (columns), and the most places of one person where
     asked, each once for every window.
 
-    In several parts the sorted copy of the keys is smaller.
+    In several parts the sorted copy of the keys is smaller, and several threads count at once.
     """
     fits = len(keys) <= np.iinfo(np.int32).max  # as many people there are at most
-    steps = np.zeros((layout.windows, 1 << layout.place), dtype=np.int32 if fits else np.int64)
-    most = 0
-    for low, high in pairwise([None, *_cuts(keys, layout.rest, parts, tuning.sample), None]):
-        part = _between(keys, low, high)
-        most = max(most, _count_part(part, layout, steps, per_person=per_person, batch=tuning.batch))
+    bounds = list(pairwise([None, *_cuts(keys, layout.rest, parts, tuning.sample), None]))
+    threads = pl.thread_pool_size() if layout.windows << layout.place <= _MOST_CELLS_A_THREAD else 1
+
+    def count(thread: int) -> tuple[NDArray[np.signedinteger], int]:
+        steps = np.zeros((layout.windows, 1 << layout.place), dtype=np.int32 if fits else np.int64)
+        most = 0
+        for low, high in bounds[thread::threads]:
+            part = _between(keys, low, high)
+            most = max(most, _count_part(part, layout, steps, per_person=per_person, batch=tuning.batch))
+        return steps, most
+
+    with ThreadPoolExecutor(threads) as pool:
+        (steps, most), *others = pool.map(count, range(threads))
+    for more, most_of_these in others:
+        steps += more
+        most = max(most, most_of_these)
     for window in range(1, layout.windows):
         steps[window] += steps[window - 1]
     return steps, most
@@ -300,7 +313,7 @@ def _count_part(
     part: pl.Series, layout: Layout, steps: NDArray[np.signedinteger], *, per_person: bool, batch: int
 ) -> int:
     """Add the steps of a part, batch by batch; the most places of one person in it, where asked."""
-    ordered = part.sort().to_numpy()
+    ordered = part.sort(multithreaded=False).to_numpy()
     del part
     flat, one = steps.reshape(-1), steps.dtype.type(1)  # of one type: anything else is slow
     most, run, last, reached = 0, 0, -1, -1

@@ -9,6 +9,7 @@ first and the last of those that the visit touches (`spans.py`).
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import timedelta
 from fractions import Fraction
@@ -255,18 +256,27 @@ def _in_numbers(
     packed = pack(source, frame, places, asked.tuning, len(asked.windows))
     if packed is None:
         return None
-    (found,) = _collect_all([nw.from_native(packed.keys)], source, progress, sparing=asked.wide)
+    (found,) = _collect_all([nw.from_native(packed.keys)], source, progress)
     keys = found.drop_in_place("key")
     if keys.null_count():
         return None
-    everywhere = asked.per_person or asked.unlisted
-    if packed.hashed and not packed.hashes_are_distinct(keys, found["person"], everywhere=everywhere):
+
+    def texts() -> tuple[bool, bool]:
+        """Whether no two people share a hash, and whether some identifier is odd."""
+        if not packed.hashed:
+            return True, False
+        everywhere = asked.per_person or asked.unlisted
+        distinct = packed.hashes_are_distinct(keys, found["person"], everywhere=everywhere)
+        looked = not source.declared.trust_ids and found.height > 0
+        return distinct, looked and any_odd(nw.from_native(found.lazy()).select(*looks()))
+
+    with ThreadPoolExecutor(1) as beside:
+        compared = beside.submit(texts)
+        unlisted = packed.unlisted(keys) if asked.unlisted else None
+        values, unknown, most = packed.count(keys, per_person=asked.per_person, sparing=asked.wide)
+        distinct, odd = compared.result()
+    if not distinct:
         return None
-    looked = packed.hashed and not source.declared.trust_ids
-    odd = looked and found.height > 0 and any_odd(nw.from_native(found.lazy()).select(*looks()))
-    del found
-    unlisted = packed.unlisted(keys) if asked.unlisted else None
-    values, unknown, most = packed.count(keys, per_person=asked.per_person, sparing=asked.wide)
     return Tally(
         values=values,
         unknown=unknown,
@@ -331,12 +341,11 @@ def _collect_all(
     progress: Progress,
     *,
     key: list[str] | None = None,
-    sparing: bool = False,
 ) -> list[pl.DataFrame]:
     """The results, if the parser read as many rows as the files hold."""
     text = source.opened is not None and source.opened.text
     rows = [source.frame.select(parsed_rows())] if text else []
-    answers = collect([*queries, *rows], progress, "Counting people", key=key, sparing=sparing)
+    answers = collect([*queries, *rows], progress, "Counting people", key=key)
     if text:
         require_all_rows(source, int(answers.pop()["rows"].item()))
     return answers

@@ -32,19 +32,17 @@ def collect(
     what: str,
     *,
     key: list[str] | None = None,
-    sparing: bool = False,
     apart: bool = False,
 ) -> list[pl.DataFrame]:
     """The results of queries on one input, which Polars reads once for all of them.
 
-    `key` are columns of the first result of which no two rows may have the same values. `sparing` reads with
-    less memory, a little slower. `apart`: queries about different rows, of which each reads only its own;
-    reading once for all would read everything.
+    `key` are columns of the first result of which no two rows may have the same values. `apart`: queries
+    about different rows, of which each reads only its own; reading once for all would read everything.
     """
     progress(None, what)
     natives = [query.to_native() for query in queries]
     if all(isinstance(native, pl.LazyFrame) for native in natives):
-        with _few_row_groups_ahead(sparing=sparing):
+        with _few_row_groups_ahead():
             if len(natives) == 1:
                 return with_progress(lambda: [natives[0].collect(engine="streaming")], progress, what)
             flags = pl.QueryOptFlags(comm_subplan_elim=not apart)
@@ -58,15 +56,14 @@ def collect(
 
 
 @contextmanager
-def _few_row_groups_ahead(*, sparing: bool) -> Iterator[None]:
-    """Prefetch one row group for each thread (`sparing`: for two), unless the user set the variable.
+def _few_row_groups_ahead() -> Iterator[None]:
+    """Prefetch one row group for each thread, unless the user set the variable.
 
     By default Polars prefetches at least eight, which suits object stores; of local files they only take
     memory.
     """
-    threads = pl.thread_pool_size()
     said = os.environ.get(_AHEAD)
-    os.environ.setdefault(_AHEAD, str(-(-threads // 2) if sparing else threads))
+    os.environ.setdefault(_AHEAD, str(pl.thread_pool_size()))
     try:
         yield
     finally:
