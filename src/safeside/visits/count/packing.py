@@ -191,14 +191,13 @@ class Packing:
         others = np.ones(1 << layout.place, dtype=np.bool_)
         others[self.listed] = False
         whole = keys.to_numpy()
-        rows, people = 0, list[NDArray[np.int64]]()
+        rows, people = 0, list[pl.Series]()
         for begin in range(0, len(whole), self.tuning.batch):
             block = whole[begin : begin + self.tuning.batch]
             there = block[others[block >> layout.span & (1 << layout.place) - 1]] >> layout.rest
             rows += len(there)
-            people.append(pl.Series(there).unique().to_numpy())
-        each = np.concatenate(people) if people else []
-        return Unlisted(of_rows=len(whole), rows=rows, people=pl.Series(each, dtype=pl.Int64).n_unique())
+            people.append(pl.Series(there).unique())
+        return Unlisted(of_rows=len(whole), rows=rows, people=pl.concat(people).n_unique() if people else 0)
 
 
 def pack(source: Source, pairs: Frame, places: Places, tuning: Tuning, windows: int = 1) -> Packing | None:
