@@ -12,7 +12,7 @@ import pytest
 
 import safeside.mechanisms
 from safeside.audit import catalogue
-from safeside.audit.case import Case, Row, case
+from safeside.audit.case import Case, Row, as_plain, case
 from safeside.audit.cases_draws import Sampler, samplers
 from safeside.audit.worlds import INSTANT
 from safeside.mechanisms.ageo import AGeo
@@ -89,7 +89,7 @@ def test_rows_are_json_even_where_infinite() -> None:
         tight=False,
         ok=False,
     )
-    assert json.loads(json.dumps(row.as_json(), allow_nan=False))["measured"] == "infinity"
+    assert json.loads(json.dumps(as_plain(row), allow_nan=False))["measured"] == "infinity"
 
 
 def test_progress_is_told_from_start_to_end(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ def made(out: list[object]) -> typer.Typer:
     app = typer.Typer()
 
     @app.command()
-    @options_of("both", pair)
+    @options_of(both=pair)
     def command(name: str, both: tuple[int, int], loud: bool = False) -> None:
         """Say it."""
         out.append((name, both, loud))

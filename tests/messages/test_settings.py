@@ -61,7 +61,7 @@ def test_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     what, do = said(read_config, BadQuestion)
     assert what.startswith('"safeside.toml" is not TOML (')
     assert do == "Repair the line, or write a new file with `safeside init`."
-    assert said(lambda: Config().ledger_url(None), BadQuestion) == (
+    assert said(lambda: Config().required("ledger", None), BadQuestion) == (
         "No ledger is given.",
         "Give it with --ledger, or once for all as `ledger = ...` in safeside.toml (see `safeside init`).",
     )

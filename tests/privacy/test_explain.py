@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-import safeside.cli.explain
+import safeside.cli.console
 from safeside.cli.main import build
 from safeside.errors import UnknownPolicy
 from safeside.privacy.account import promise
@@ -23,7 +23,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 def printed(monkeypatch: pytest.MonkeyPatch, *words: str) -> str:
     page = io.StringIO()
     console = Console(file=page, width=96, highlight=False)
-    monkeypatch.setattr(safeside.cli.explain, "out", console)
+    monkeypatch.setattr(safeside.cli.console, "out", console)
     result = CliRunner().invoke(build(), ["explain", *words])
     assert result.exit_code == 0, result.output
     return "\n".join(line.rstrip() for line in page.getvalue().splitlines())

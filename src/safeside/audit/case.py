@@ -34,9 +34,10 @@ class Row:
     tight: bool = False
     ok: bool
 
-    def as_json(self) -> dict[str, Any]:
-        """For machines; what is infinite is spelt out, since JSON has no number for it."""
-        return {key: "infinity" if value == math.inf else value for key, value in asdict(self).items()}
+
+def as_plain(found: Any) -> dict[str, Any]:
+    """What an audit found, for JSON: what is infinite is spelt out, since JSON has no number for it."""
+    return {key: "infinity" if value == math.inf else value for key, value in asdict(found).items()}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,27 +12,15 @@ import typer
 from safeside.cli import group_options as group
 from safeside.cli import publish_options as options
 from safeside.cli import visit_options as visit
-from safeside.cli.console import VIOLATION, AsJson, Spinner, out, print_json
+from safeside.cli.console import VIOLATION, AsJson, Spinner, print_either
 from safeside.cli.shared_options import options_of
 from safeside.cli.wording import as_typed
 from safeside.errors import BadQuestion
 from safeside.groups import check_people, measures, read_groups
-from safeside.visits import (
-    Expected,
-    Finding,
-    LeftOut,
-    Report,
-    VisitFormat,
-    Window,
-    amount,
-    check_visits,
-    read_places,
-)
+from safeside.visits import Expected, Report, VisitFormat, amount, check_visits, read_places
 
 
-@options_of("declared", visit.declared)
-@options_of("expected", visit.expected)
-@options_of("counted", group.conditions)
+@options_of(counted=group.conditions, expected=visit.expected, declared=visit.declared)
 def check(
     visits: visit.Visits,
     declared: VisitFormat,
@@ -54,7 +43,7 @@ def check(
     with Spinner() as progress:
         if groups is not None:
             report = check_people(
-                visit.given(visits),
+                visits,
                 read_groups(groups),
                 measures(**counted),
                 declared,
@@ -63,59 +52,51 @@ def check(
             )
         else:
             report = check_visits(
-                visit.given(visits),
+                visits,
                 read_places(places),
-                None if when is None else Window.parse(when, declared.timezone),
+                when,
                 declared,
                 exclude_unknown_places=exclude_unknown_places,
                 expected=expected,
                 progress=progress,
             )
-    if as_json:
-        print_json(_plain(report))
-    else:
-        _show(report)
+    print_either(_as_json(report), _lines(report), as_json=as_json)
     if not report.fine:
         raise typer.Exit(VIOLATION)
 
 
-def _show(report: Report) -> None:
+def _lines(report: Report) -> Iterator[str]:
     about = [] if report.rows is None else [amount(report.rows, "row", "rows")]
     about += [] if report.people is None else [amount(report.people, "person", "people")]
     files = amount(report.files, "file", "files")
-    out.print(f"Looked at {files}{': ' if about else ''}{', '.join(about)}.")
+    yield f"Looked at {files}{': ' if about else ''}{', '.join(about)}."
     for title, findings in (("Wrong", report.errors), ("Note", report.notes)):
         for finding in findings:
-            out.print(f"{title}: {as_typed(finding.sentence())}")
-            out.print(f"  What to do: {as_typed(finding.do)}")
-    for line in () if report.left_out is None else visit.examples(report.left_out):
-        out.print(line)
-    for sentence in filter(None, (report.reading, *report.exclusions)):
-        out.print(sentence)
+            yield f"{title}: {as_typed(finding.sentence())}"
+            yield f"  What to do: {as_typed(finding.do)}"
+    if report.left_out is not None:
+        yield from visit.examples(report.left_out)
+    yield from filter(None, (report.reading, *report.exclusions))
     if report.fine:
-        out.print("Nothing here stops a count.")
+        yield "Nothing here stops a count."
     else:
-        out.print(f"{len(report.errors)} of these would stop a count. Nothing was counted.")
+        yield f"{len(report.errors)} of these would stop a count. Nothing was counted."
 
 
-def _plain(report: Report) -> dict[str, object]:
+def _as_json(report: Report) -> dict[str, object]:
+    left_out = report.left_out
+    # Numbers alone: what JSON says is kept in files, and identifiers are for the terminal.
+    numbers = ("rows", "of_rows", "people", "places")
     return {
         "fine": report.fine,
         "files": report.files,
         "rows": report.rows,
         "people": report.people,
         "reading": report.reading,
-        "exclusions": list(report.exclusions),
-        "left_out": None if report.left_out is None else _left_out(report.left_out),
-        "findings": [_finding(finding) for finding in report.findings],
+        "exclusions": report.exclusions,
+        "left_out": None if left_out is None else {name: getattr(left_out, name) for name in numbers},
+        "findings": [
+            {**asdict(one), "sentence": as_typed(one.sentence()), "do": as_typed(one.do)}
+            for one in report.findings
+        ],
     }
-
-
-def _finding(finding: Finding) -> dict[str, object]:
-    typed = {"sentence": as_typed(finding.sentence()), "do": as_typed(finding.do)}
-    return {**asdict(finding), "doubt": finding.doubt.value, **typed}
-
-
-def _left_out(found: LeftOut) -> dict[str, int]:
-    """Numbers alone: what JSON says is kept in files, and identifiers are for the terminal."""
-    return {"rows": found.rows, "of_rows": found.of_rows, "people": found.people, "places": found.places}

@@ -65,29 +65,29 @@ class Config(Record, frozen=True, kw_only=True):
         """The private key: as it was typed, or as it was written down, or under the usual name."""
         return Path(option or self.key or KEY)
 
-    def ledger_url(self, option: str | None) -> str:
-        """The ledger: as it was typed, or as it was written down."""
-        return _required("ledger", option, self.ledger)
-
-    def dataset_name(self, option: str | None) -> str:
-        """The dataset: as it was typed, or as it was written down."""
-        return _required("dataset", option, self.dataset)
+    def required(self, setting: str, option: str | None) -> str:
+        """The ledger or the dataset: as it was typed, or else as it was written down."""
+        chosen: str | None = option if option is not None else getattr(self, setting)
+        if chosen is None:
+            raise BadQuestion(
+                f"No {setting} is given.",
+                f"Give it with --{setting}, or once for all as `{setting} = ...` in {FILE} "
+                "(see `safeside init`).",
+            )
+        return chosen
 
     def to_toml(self) -> str:
         """The file that reads back as these settings."""
-        given = records.to_json(self)
+        given = {records.SCHEMA: records.schema_name(Config), **records.to_json(self)}
         columns = given.pop("columns", {})
-        return "\n".join(
-            [
-                "# Settings of safeside commands run in this directory; options on the command line win.",
-                *_lines({records.SCHEMA: records.schema_name(Config), **given}),
-                "",
-                "# What the columns of the data are called.",
-                "[columns]",
-                *_lines(columns),
-                "",
-            ]
-        )
+        lines = [
+            "# Settings of safeside commands run in this directory; options on the command line win.",
+            *(f"{name} = {_spell(value)}" for name, value in given.items()),
+            "\n# What the columns of the data are called.",
+            "[columns]",
+            *(f"{name} = {_spell(value)}" for name, value in columns.items()),
+        ]
+        return "\n".join(lines) + "\n"
 
 
 def read_config(directory: Path | str = ".") -> Config:
@@ -151,22 +151,6 @@ def _require_known(kind: str, given: Iterable[str], known: Sequence[str], path: 
         if name not in known:
             hint = did_you_mean(name, known).strip() or f"Use one of: {', '.join(known)}."
             raise BadQuestion(f'"{path}" has a {kind} called "{name}", which safeside does not know.', hint)
-
-
-def _required(setting: str, option: str | None, configured: str | None) -> str:
-    """What was typed, or else what was written down; an error that names both ways where it is neither."""
-    chosen = option if option is not None else configured
-    if chosen is None:
-        raise BadQuestion(
-            f"No {setting} is given.",
-            f"Give it with --{setting}, or once for all as `{setting} = ...` in {FILE} "
-            "(see `safeside init`).",
-        )
-    return chosen
-
-
-def _lines(values: Mapping[str, Any]) -> list[str]:
-    return [f"{name} = {_spell(value)}" for name, value in values.items()]
 
 
 def _spell(value: object) -> str:

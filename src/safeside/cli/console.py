@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from fractions import Fraction
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Self
 
@@ -20,13 +21,13 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
-from safeside.cli.wording import as_typed, error_json
+from safeside.cli.wording import as_typed
 from safeside.errors import BadQuestion, SafesideError
 from safeside.untrusted import visible
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
-    from rich.table import Table
+    from rich.table import Column, Table
 
 
 class Terminal(Console):
@@ -59,14 +60,26 @@ _PAINTS: Final = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2
 """What JSON lets stand as it is and a terminal obeys, or no terminal takes."""
 
 
-def fail(error: SafesideError, *, as_json: bool = False) -> int:
+def fail(error: SafesideError, *, as_json: bool = False, **found: Any) -> int:
     """Say what happened and what to do next; the exit code."""
+    what, do = as_typed(error.what), as_typed(error.do)
     if as_json:
-        print_json(error_json(error))
-        return BAD_INPUT
-    err.print(Text.assemble(("Stopped.", "bold red"), " ", _indented(as_typed(error.what))))
-    err.print(Text.assemble(("What to do:", "bold"), " ", _indented(as_typed(error.do))))
+        print_json({**found, "error": type(error).__name__, "what": what, "do": do})
+    else:
+        err.print(Text.assemble(("Stopped.", "bold red"), " ", _indented(what)))
+        err.print(Text.assemble(("What to do:", "bold"), " ", _indented(do)))
     return BAD_INPUT
+
+
+def violation(error: SafesideError, *, as_json: bool, **found: Any) -> typer.Exit:
+    """How a check ends that found what `error` says."""
+    fail(error, as_json=as_json, **found)
+    return typer.Exit(VIOLATION)
+
+
+def _indented(text: str) -> str:
+    """Lists in a message stand under it, and so does whatever a name in it would put on a line of its own."""
+    return text.replace("\n", "\n  ")
 
 
 def line(text: object) -> str:
@@ -75,37 +88,47 @@ def line(text: object) -> str:
 
 
 def table(
-    headers: Iterable[str], rows: Iterable[Sequence[str | Text]], *, left: int | None = None, **style: Any
+    headers: Iterable[str | Column],
+    rows: Iterable[Sequence[str | Text]],
+    *,
+    left: int | None = None,
+    **style: Any,
 ) -> Table:
     """A table of plain text. With `left` it has lines, and columns after the first `left` hold numbers."""
     from rich.table import Table  # loaded where one is shown
 
-    made = Table(box=None, pad_edge=False, **style) if left is None else Table(**style)
-    for number, header in enumerate(headers):
-        made.add_column(header, justify="left" if left is None or number < left else "right")
+    usual = {"box": None, "pad_edge": False} if left is None else {}
+    made = Table(*headers, **{"title_justify": "left", **usual, **style})
+    for column in () if left is None else made.columns[left:]:
+        column.justify = "right"
     for row in rows:
         made.add_row(*(Text(line(cell)) if isinstance(cell, str) else cell for cell in row))
     return made
 
 
-def _indented(text: str) -> str:
-    """Lists in a message stand under it, and so does whatever a name in it would put on a line of its own."""
-    return text.replace("\n", "\n  ")
-
-
-def violation(error: SafesideError, *, as_json: bool, **found: Any) -> typer.Exit:
-    """How a check ends that found what `error` says."""
+def print_either(
+    document: Any, lines: Iterable[RenderableType], *, as_json: bool, soft_wrap: bool = True
+) -> None:
+    """The document for programs, or the same in lines and tables for people."""
     if as_json:
-        print_json({**found, **error_json(error)})
+        print_json(document)
     else:
-        fail(error)
-    return typer.Exit(VIOLATION)
+        out.print(*lines, sep="\n", soft_wrap=soft_wrap)
 
 
 def print_json(value: Any) -> None:
     """Machine-readable output, and nothing else, on standard output."""
-    text = json.dumps(value, indent=2, ensure_ascii=False)
+    text = json.dumps(value, indent=2, ensure_ascii=False, default=_plain)
     sys.stdout.write(_PAINTS.sub(lambda one: f"\\u{ord(one[0]):04x}", text) + "\n")
+
+
+def _plain(value: Any) -> Any:
+    """An exact number in full, as text; a part of a record with all of its fields."""
+    from msgspec.structs import asdict  # both are loaded where there are numbers
+
+    from safeside.exact import show
+
+    return show(value) if isinstance(value, Fraction) else asdict(value)
 
 
 class Declined(SafesideError):

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
+from rich.console import RenderableType
 from rich.text import Text
 
-from safeside.cli.console import AsJson, out, print_json, table
+from safeside.cli.console import AsJson, print_either, table
 from safeside.exact import show
 from safeside.privacy.records import Visits
 from safeside.privacy.worked import ANY_PRIOR, DEFINITIONS, PEOPLE, PRIORS, Explanation
@@ -32,92 +32,70 @@ def explain(
 ) -> None:
     """Say what a privacy definition protects and leaks, with the output that shows it."""
     if definition == LIST:
-        _print_list(as_json)
-        return
-    explanation = work_out(definition, factor)
-    if as_json:
-        print_json(_as_json(explanation))
+        titles = {name: one.title for name, one in DEFINITIONS.items()}
+        rows = [(Text(name, "bold"), title) for name, title in titles.items()]
+        print_either(titles, [table(("", ""), rows, show_header=False)], as_json=as_json, soft_wrap=False)
     else:
-        _print(explanation)
+        explanation = work_out(definition, factor)
+        print_either(_as_json(explanation), _lines(explanation), as_json=as_json, soft_wrap=False)
 
 
-def _say(what: str | Text | Table = "") -> None:
-    """Prose is wrapped between words, whatever the width of the terminal."""
-    out.print(what, soft_wrap=False)
-
-
-def _print_list(as_json: bool) -> None:
-    if as_json:
-        print_json({name: definition.title for name, definition in DEFINITIONS.items()})
-        return
-    rows = [(Text(name, "bold"), definition.title) for name, definition in DEFINITIONS.items()]
-    _say(table(("", ""), rows, show_header=False))
-
-
-def _print(explanation: Explanation) -> None:
-    definition = explanation.definition
-    _say(Text(definition.title, "bold"))
-    _say(f"It compares {definition.compares}.")
-    _say(definition.says)
-    _say()
-    _say("The most that any mechanism of this definition can multiply the odds that a person was ...")
-    _say(_risk_table(explanation))
-    _say("- : already known, nothing to learn.   ∞ : an output can settle it.")
-    for name, prior in PRIORS.items():
-        _say(f"{name}: {', '.join(f'{_person(x)} {show(p)}' for x, p in prior.items())}")
-    _say()
-    _print_list_of("Protected, whatever is believed", explanation.protects)
-    _print_list_of("Depends on what is believed", explanation.depends)
-    _print_list_of("May leak to anybody", explanation.leaks)
-    _say()
-    _print_witness(explanation)
-    if definition.name == "adp-set":
-        _say()
-        _say(
-            "Where everybody has to be at exactly one of the two places, that may become "
-            f"{_value(explanation.without_room)}: targets that leave nowhere else to be protect nobody."
-        )
-
-
-def _risk_table(explanation: Explanation) -> Table:
-    rows: list[tuple[str | Text, ...]] = []
-    for row in explanation.rows:
-        values = (row.any_prior, *row.by_prior.values())
-        rows.append((row.question, *(_coloured(value, explanation.e_to_eps) for value in values)))
-    made = table(("a person was ...", ANY_PRIOR, *PRIORS), rows, left=1)
-    made.columns[0].no_wrap = True
-    return made
-
-
-def _print_list_of(title: str, questions: Sequence[str]) -> None:
-    _say(Text.assemble((f"{title}:", "bold"), f" {', '.join(questions) or 'nothing'}."))
-
-
-def _print_witness(explanation: Explanation) -> None:
+def _lines(explanation: Explanation) -> Iterator[RenderableType]:
+    """For people: prose, which is wrapped between words whatever the width of the terminal."""
     definition, witness = explanation.definition, explanation.witness
+    yield Text(definition.title, "bold")
+    yield f"It compares {definition.compares}."
+    yield definition.says
+    yield ""
+    yield "The most that any mechanism of this definition can multiply the odds that a person was ..."
+    bound = explanation.e_to_eps
+    rows: list[Sequence[str | Text]] = [
+        (row.question, *(_coloured(value, bound) for value in (row.any_prior, *row.by_prior.values())))
+        for row in explanation.rows
+    ]
+    risks = table(("a person was ...", ANY_PRIOR, *PRIORS), rows, left=1)
+    risks.columns[0].no_wrap = True
+    yield risks
+    yield "- : already known, nothing to learn.   ∞ : an output can settle it."
+    for name, prior in PRIORS.items():
+        yield f"{name}: {', '.join(f'{_person(x)} {show(p)}' for x, p in prior.items())}"
+    yield ""
+    for title, questions in (
+        ("Protected, whatever is believed", explanation.protects),
+        ("Depends on what is believed", explanation.depends),
+        ("May leak to anybody", explanation.leaks),
+    ):
+        yield Text.assemble((f"{title}:", "bold"), f" {', '.join(questions) or 'nothing'}.")
+    yield ""
     who = f" A mechanism of this definition, and somebody with the prior '{definition.prior}':"
-    _say(Text.assemble(("Witness.", "bold"), who))
-    prior = PRIORS[definition.prior]
-    rows = []
-    for record in PEOPLE.records:
-        believed, said = prior.get(record, Fraction(0)), witness.channel[record][SPOKEN]
-        rows.append((_person(record), _value(believed, zero="0"), _value(said, zero="0")))
+    yield Text.assemble(("Witness.", "bold"), who)
     headers = ("a person at ...", "is believed", f"leads to output {SPOKEN}")
-    _say(table(headers, rows, left=1))
-    _say(
+    believed = PRIORS[definition.prior]
+    shown = [
+        (_person(x), show(believed.get(x, Fraction(0))), show(witness.channel[x][SPOKEN]))
+        for x in PEOPLE.records
+    ]
+    yield table(headers, shown, left=1)
+    yield (
         f"Output {SPOKEN} multiplies the odds that the person was {definition.question} by "
         f"{_value(witness.value)}: the probability goes from {_value(witness.before)} to "
         f"{_value(witness.after)}."
     )
+    if definition.name == "adp-set":
+        yield ""
+        yield (
+            "Where everybody has to be at exactly one of the two places, that may become "
+            f"{_value(explanation.without_room)}: targets that leave nowhere else to be protect nobody."
+        )
 
 
 def _person(record: Visits) -> str:
     return " and ".join(place for place in ("clinic", "café") if place in record) or "neither"
 
 
-def _value(value: Fraction | float, zero: str = "-") -> str:
+def _value(value: Fraction | float) -> str:
     if value == 0:
-        return zero
+        return "-"
     return show(value) if isinstance(value, Fraction) else "∞"
 
 
@@ -133,30 +111,27 @@ def _as_json(explanation: Explanation) -> dict[str, Any]:
         "title": definition.title,
         "compares": definition.compares,
         "says": definition.says,
-        "e_to_epsilon": show(explanation.e_to_eps),
-        "protects": list(explanation.protects),
-        "depends": list(explanation.depends),
-        "leaks": list(explanation.leaks),
+        "e_to_epsilon": explanation.e_to_eps,
+        "protects": explanation.protects,
+        "depends": explanation.depends,
+        "leaks": explanation.leaks,
         "risk": [
-            {
-                "question": row.question,
-                ANY_PRIOR: _number(row.any_prior),
-                **{name: _number(value) for name, value in row.by_prior.items()},
-            }
+            {"question": row.question}
+            | {name: _number(one) for name, one in {ANY_PRIOR: row.any_prior, **row.by_prior}.items()}
             for row in explanation.rows
         ],
         "witness": {
             "question": definition.question,
-            "prior": {_person(x): show(p) for x, p in PRIORS[definition.prior].items()},
-            "mechanism": {_person(x): show(row[SPOKEN]) for x, row in witness.channel.items()},
+            "prior": {_person(x): p for x, p in PRIORS[definition.prior].items()},
+            "mechanism": {_person(x): row[SPOKEN] for x, row in witness.channel.items()},
             "output": SPOKEN,
             "risk": _number(witness.value),
-            "before": show(witness.before),
-            "after": show(witness.after),
+            "before": witness.before,
+            "after": witness.after,
         },
         "risk_without_room": _number(explanation.without_room),
     }
 
 
-def _number(value: Fraction | float) -> str:
-    return show(value) if isinstance(value, Fraction) else "infinite"
+def _number(value: Fraction | float) -> Fraction | str:
+    return value if isinstance(value, Fraction) else "infinite"

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import RenderableType
 
 from safeside.cli import ledger_text as text
 from safeside.cli.config import Config, read_config
-from safeside.cli.console import VIOLATION, AsJson, line, out, print_json, violation
+from safeside.cli.console import VIOLATION, AsJson, line, out, print_either, print_json, violation
 from safeside.errors import LedgerMissing, LedgerTampered
 from safeside.ledger import Ledger, open_ledger
 from safeside.ledger.rules import require_floor
@@ -54,27 +53,22 @@ def create(
 ) -> None:
     """Make a dataset with its budget, and the ledger if there is none yet. Neither can be reset."""
     config = read_config()
-    url = config.ledger_url(ledger)
-    name = config.dataset_name(dataset)
+    url, name = config.required("ledger", ledger), config.required("dataset", dataset)
     with _made_or_opened(url, config) as book:
-        zone = timezone or (config.timezone if unit != "person" else None)
         book.create_dataset(
             name,
             unit,
             epsilon,
             delta,
-            timezone=zone,
+            timezone=timezone or (config.timezone if unit != "person" else None),
             public_balance=public_balance,
             max_places_per_person=max_places_per_person,
             people=None if people is None else require_floor(people, config.people_floor or 0),
         )
         shown = book.show(name)
         out.print(line(f"Made the dataset {name} in {book.where}."))
-    out.print(text.terms(shown.dataset))
-    out.print(text.limits(shown.dataset))
-    out.print()
-    out.print("What the people in it are promised:")
-    out.print(shown.promise)
+    out.print(text.terms(shown.dataset), text.limits(shown.dataset), sep="\n")
+    out.print("\nWhat the people in it are promised:", shown.promise, sep="\n")
 
 
 @commands.command()
@@ -89,30 +83,26 @@ def show(
     json: AsJson = False,
 ) -> None:
     """What is left, what is promised, and what may have become known."""
-    with open_ledger(read_config().ledger_url(ledger)) as book:
+    with _opened(ledger) as book:
         names = [dataset] if dataset else [one.name for one in book.datasets()]
         shown = [book.show(name) for name in names]
         if places:
             shown = [replace(one, leaks=book.leaks(one.dataset.name)) for one in shown]
-        identity = {"ledger": book.ledger_id, "events": book.head.number, "head": book.head.digest}
         lost = book.forgotten()
-    if json:
-        print_json(
-            {
-                **identity,
-                "forgotten": lost,
-                "datasets": [text.status_json(one, places=places) for one in shown],
-            }
-        )
-        return
-    out.print(f"Ledger {identity['ledger']}, {identity['events']:,} events.")
-    if lost:
-        out.print(text.forgotten(lost))
+        document = {
+            "ledger": book.ledger_id,
+            "events": book.head.number,
+            "head": book.head.digest,
+            "forgotten": lost,
+            "datasets": [text.status_json(one, places=places) for one in shown],
+        }
+        lines: list[RenderableType] = [f"Ledger {book.ledger_id}, {book.head.number:,} events."]
+        lines += [text.forgotten(lost)] if lost else []
     if dataset:
-        text.print_status(shown[0], places=places)
+        lines += text.status_lines(shown[0], places=places)
     else:
-        out.print(text.overview(shown))
-        out.print("Name one to see what is promised and what may have become known.")
+        lines += [text.overview(shown), "Name one to see what is promised and what may have become known."]
+    print_either(document, lines, as_json=json)
 
 
 @commands.command()
@@ -124,40 +114,39 @@ def history(
     """Every event, oldest first, with the questions that were asked."""
     from safeside.releases.record import in_words
 
-    with open_ledger(read_config().ledger_url(ledger)) as book:
+    with _opened(ledger) as book:
         if dataset is not None:
             book.dataset(dataset)
         reserved = book.reservations(dataset)
         mine = {one.request for one in reserved}
         events = [event for event in book.history() if dataset is None or text.is_of(event, dataset, mine)]
-        asked = (
-            {} if json else {one.request: in_words(book.question(one).get("question")) for one in reserved}
-        )
-    if json:
-        print_json([event.to_json() for event in events])
-    else:
-        out.print(text.events_table(events, {one: said for one, said in asked.items() if said is not None}))
+        if json:
+            print_json([event.to_json() for event in events])
+        else:
+            asked = {one.request: in_words(book.question(one).get("question")) for one in reserved}
+            out.print(text.events_table(events, asked))
 
 
 @commands.command()
 def verify(ledger: Where = None, json: AsJson = False) -> None:
     """Read every event from the beginning and check that nothing was altered or forgotten."""
     try:
-        with open_ledger(read_config().ledger_url(ledger)) as book:
+        with _opened(ledger) as book:
             found = book.check()
     except LedgerTampered as error:
         raise violation(error, as_json=json, intact=False) from None
-    if json:
-        lacking = {str(path): first for path, first in found.untold.items()}
-        intact = {"intact": not found.forgotten, "events": found.events, "head": found.head.digest}
-        print_json({**intact, "forgotten": found.forgotten, "witnesses_lack_from": lacking})
-    else:
-        out.print(f"{found.events:,} events, each follows the one before. Head: {found.head.digest}")
-        for path, first in found.untold.items():
-            out.print(line(text.untold(path, first)))
+    document = {
+        "intact": not found.forgotten,
+        "events": found.events,
+        "head": found.head.digest,
+        "forgotten": found.forgotten,
+        "witnesses_lack_from": {str(path): first for path, first in found.untold.items()},
+    }
+    lines = [f"{found.events:,} events, each follows the one before. Head: {found.head.digest}"]
+    lines += [line(text.untold(path, first)) for path, first in found.untold.items()]
+    lines += [text.forgotten(found.forgotten)] if found.forgotten else []
+    print_either(document, lines, as_json=json)
     if found.forgotten:
-        if not json:
-            out.print(text.forgotten(found.forgotten))
         raise typer.Exit(VIOLATION)
 
 
@@ -185,17 +174,14 @@ def recover(
 
     config = read_config()
     found, rebuilt = recover_ledger(
-        config.ledger_url(ledger),
+        config.required("ledger", ledger),
         releases=release or (),
         key=key or keyring_path(config.key_file()),
         witnesses=witness or (),
         accept_clock=accept_clock,
     )
-    if json:
-        print_json(text.recovery_json(found, rebuilt))
-    else:
-        for one in text.recovery_lines(found, rebuilt):
-            out.print(line(one))
+    lines = map(line, text.recovery_lines(found, rebuilt))
+    print_either(text.recovery_json(found, rebuilt), lines, as_json=json)
 
 
 @commands.command()
@@ -205,7 +191,7 @@ def link(
     ledger: Where = None,
 ) -> None:
     """Say that two datasets hold the same people: they then share the smaller budget, for good."""
-    with open_ledger(read_config().ledger_url(ledger)) as book:
+    with _opened(ledger) as book:
         members = book.link(first, second)
         shown = book.show(first)
     out.print(line(f"{', '.join(members)} share one budget from now on."))
@@ -214,13 +200,14 @@ def link(
         out.print("They have spent more than that together: nothing more can be published from any of them.")
 
 
-@contextmanager
-def _made_or_opened(url: str, config: Config) -> Iterator[Ledger]:
+def _opened(option: str | None) -> Ledger:
+    return open_ledger(read_config().required("ledger", option))
+
+
+def _made_or_opened(url: str, config: Config) -> Ledger:
     from safeside.releases.earlier import create_ledger
 
     try:
-        book = open_ledger(url)
+        return open_ledger(url)
     except LedgerMissing:
-        book = create_ledger(url, key=config.key_file())
-    with book:
-        yield book
+        return create_ledger(url, key=config.key_file())

@@ -6,11 +6,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from rich.console import RenderableType
 from rich.table import Table
+from rich.text import Text
 
-from safeside.cli.console import line, out, table
+from safeside.cli.console import line, table
 from safeside.exact import show
-from safeside.ledger import Budget, Cost, Dataset, Event, Leak, Rebuilt, Recovery, Reservation, Status, events
+from safeside.ledger import Budget, Dataset, Event, Leak, Rebuilt, Recovery, Reservation, Status, events
 from safeside.ledger.periods import word
 from safeside.privacy.guarantee import Unit
 
@@ -64,48 +66,39 @@ def _releases(one: Status) -> str:
     return f"{one.releases:,} ({also})" if also else f"{one.releases:,}"
 
 
-def print_status(one: Status, *, places: bool) -> None:
+def status_lines(one: Status, *, places: bool) -> Iterator[RenderableType]:
     """One dataset in full."""
     if one.forgotten:
-        out.print(forgotten(one.forgotten), style="bold red")
-    out.print(f"Dataset {line(one.dataset.name)}. {terms(one.dataset)}")
-    out.print(limits(one.dataset))
+        yield Text(forgotten(one.forgotten), "bold red")
+    yield f"Dataset {line(one.dataset.name)}. {terms(one.dataset)}"
+    yield limits(one.dataset)
     if one.shares_with:
-        shared = line(", ".join(one.shares_with))
-        out.print(f"Shares a budget of {amount(one.cap)} with {shared}.")
-    out.print(_periods(one))
-    out.print(
+        yield f"Shares a budget of {amount(one.cap)} with {line(', '.join(one.shares_with))}."
+    period = "all time" if one.dataset.unit is Unit.PERSON else word(one.dataset.unit)
+    spent = [(each.name, amount(each.spent), amount(each.remaining)) for each in one.periods]
+    yield table((period, "spent", "left"), spent)
+    yield (
         f"{one.releases:,} published, {one.withdrawn:,} withdrawn and still charged, {one.unfinished:,} paid "
         "for and unfinished."
     )
     if one.returned:
-        out.print(f"Sparse releases returned epsilon {show(one.returned)}, which can be spent again.")
+        yield f"Sparse releases returned epsilon {show(one.returned)}, which can be spent again."
     if one.last is not None:
-        out.print(_more(one))
+        yield _more(one, one.last)
     for sentence in (*one.sentences, one.promise):
-        out.print()
-        out.print(sentence)
+        yield f"\n{sentence}"
     if one.leaks:
-        out.print()
-        out.print(one.words("ledger.leaks"))
-        rows = [(_times(leak), f"{len(leak.targets):,}", f"{leak.questions:,}") for leak in one.leaks]
-        out.print(table(("when", "places", "questions"), rows))
+        yield f"\n{one.words('ledger.leaks')}"
+        asked = [(_times(leak), f"{len(leak.targets):,}", f"{leak.questions:,}") for leak in one.leaks]
+        yield table(("when", "places", "questions"), asked)
     if places:
         for leak in one.leaks:
-            for target in leak.targets:
-                out.print(line(f"{_times(leak)}  {target}"))
+            yield from (line(f"{_times(leak)}  {target}") for target in leak.targets)
 
 
-def _periods(one: Status) -> Table:
-    name = "all time" if one.dataset.unit is Unit.PERSON else word(one.dataset.unit)
-    rows = [(period.name, amount(period.spent), amount(period.remaining)) for period in one.periods]
-    return table((name, "spent", "left"), rows)
-
-
-def _more(one: Status) -> str:
-    assert one.last is not None
+def _more(one: Status, last: Reservation) -> str:
     noun = "release" if one.more_like_last == 1 else "releases"
-    many = f"{one.more_like_last:,} more {noun} like the last ({amount(one.last.charged)}) would fit"
+    many = f"{one.more_like_last:,} more {noun} like the last ({amount(last.charged)}) would fit"
     if one.more_in_fresh_period is None:
         return f"{many}."
     unit = word(one.dataset.unit)
@@ -133,7 +126,7 @@ def untold(path: Path, first: int) -> str:
     )
 
 
-def events_table(history: list[Event], asked: Mapping[str, str]) -> Table:
+def events_table(history: list[Event], asked: Mapping[str, str | None]) -> Table:
     """The history, a line for each event, with what was asked where something was."""
     rows = []
     for event in history:
@@ -233,7 +226,7 @@ def recovery_json(found: Recovery, rebuilt: Rebuilt | None = None) -> dict[str, 
         "restored": found.restored,
         "clock_set": found.clock_set,
         "recharged": [_reservation(one) for one in found.recharged],
-        "returned": [{"request": request, "epsilon": show(epsilon)} for request, epsilon in found.returned],
+        "returned": [{"request": request, "epsilon": epsilon} for request, epsilon in found.returned],
         "unfinished": [_reservation(one) for one in found.unfinished],
     }
 
@@ -242,43 +235,33 @@ def status_json(one: Status, *, places: bool) -> dict[str, Any]:
     """A dataset's account for programs; every amount is exact text."""
     return {
         "dataset": one.dataset.name,
-        "unit": str(one.dataset.unit),
+        "unit": one.dataset.unit,
         "timezone": one.dataset.timezone,
         "max_places_per_person": one.dataset.max_places_per_person,
         "people": one.dataset.people,
-        "cap": budget_json(one.cap),
-        "standing": budget_json(one.standing),
-        "remaining": budget_json(one.remaining),
+        "cap": one.cap,
+        "standing": one.standing,
+        "remaining": one.remaining,
         "periods": [
-            {
-                "period": period.name,
-                "spent": budget_json(period.spent),
-                "remaining": budget_json(period.remaining),
-            }
-            for period in one.periods
+            {"period": each.name, "spent": each.spent, "remaining": each.remaining} for each in one.periods
         ],
-        "shares_with": list(one.shares_with),
+        "shares_with": one.shares_with,
         "releases": one.releases,
         "withdrawn": one.withdrawn,
         "unfinished": one.unfinished,
-        "returned": show(one.returned),
+        "returned": one.returned,
         "last": None if one.last is None else _reservation(one.last),
         "more_like_last": one.more_like_last,
         "more_in_fresh_period": one.more_in_fresh_period,
-        "guarantee": list(one.sentences),
+        "guarantee": one.sentences,
         "promise": one.promise,
         "leaks": [
             {"first": leak.first, "last": leak.last, "questions": leak.questions, "places": len(leak.targets)}
-            | ({"targets": list(leak.targets)} if places else {})
+            | ({"targets": leak.targets} if places else {})
             for leak in one.leaks
         ],
         "forgotten": one.forgotten,
     }
-
-
-def budget_json(budget: Budget | Cost) -> dict[str, str]:
-    """An amount for programs, as exact text."""
-    return {"epsilon": show(budget.epsilon), "delta": show(budget.delta)}
 
 
 def _reservation(one: Reservation) -> dict[str, Any]:
@@ -286,8 +269,8 @@ def _reservation(one: Reservation) -> dict[str, Any]:
         "request": one.request,
         "dataset": one.dataset,
         "event": one.number,
-        "stage": str(one.stage),
+        "stage": one.stage,
         "manifest": one.manifest,
-        "charged": budget_json(one.charged),
-        "kind": str(one.cost.kind),
+        "charged": one.charged,
+        "kind": one.cost.kind,
     }

@@ -29,7 +29,6 @@ from safeside.cli.console import (
     terminable,
 )
 from safeside.cli.key import ask_passphrase
-from safeside.cli.ledger_text import budget_json
 from safeside.cli.shared_options import options_of
 from safeside.cli.wording import as_typed
 from safeside.errors import SimulationOnly
@@ -43,11 +42,13 @@ from safeside.releases.simulate import simulate as simulate_counts
 from safeside.visits import Confirm, Expected, LeftOut, VisitFormat
 
 
-@options_of("question", options.question)
-@options_of("counted", group.conditions)
-@options_of("grouped", group.asked)
-@options_of("declared", visit.declared)
-@options_of("expected", visit.expected)
+@options_of(
+    expected=visit.expected,
+    declared=visit.declared,
+    grouped=group.asked,
+    counted=group.conditions,
+    question=options.question,
+)
 def publish(
     visits: visit.Visits,
     out_dir: options.Out,
@@ -102,7 +103,7 @@ def publish(
         )
     config = read_config()
     with prepare(
-        visit.given(visits),
+        visits,
         places=places,
         when=when,
         groups=groups,
@@ -111,8 +112,8 @@ def publish(
         **grouped,
         policy=policy,
         so_far=so_far,
-        dataset=config.dataset_name(dataset),
-        ledger=config.ledger_url(ledger),
+        dataset=config.required("dataset", dataset),
+        ledger=config.required("ledger", ledger),
         out=out_dir,
         visit_format=declared,
         exclude_unknown_places=exclude_unknown_places,
@@ -174,16 +175,14 @@ def _as_json(release: Release, left: Budget) -> dict[str, object]:
         "directory": str(release.directory),
         "map": str(release.map),
         "dataset": charged.dataset,
-        "charged": budget_json(charged.cost),
-        "remaining": budget_json(left),
+        "charged": {"epsilon": charged.cost.epsilon, "delta": charged.cost.delta},
+        "remaining": left,
         "answers": dict(release.manifest["answers"]),
         "summary": release.summary(),
     }
 
 
-@options_of("question", options.question)
-@options_of("counted", group.conditions)
-@options_of("grouped", group.asked)
+@options_of(grouped=group.asked, counted=group.conditions, question=options.question)
 def simulate(
     counts: Annotated[
         Path, typer.Argument(metavar="COUNTS.csv", help="Columns place and count, or group and count.")

@@ -67,7 +67,7 @@ def withdraw(
     err.print(f"\nMind: {WARNING}")
     confirm("Withdraw the whole release?", yes)
     signing = load_private(config.key_file(key), ask=ask_passphrase)
-    with open_ledger(config.ledger_url(ledger)) as book:
+    with open_ledger(config.required("ledger", ledger)) as book:
         withdraw_release(directory, reason=reason, ledger=book, key=signing)
     out.print(line(f"Withdrawn: {directory} now holds a signed notice instead of the release."))
 

@@ -8,24 +8,26 @@ from collections.abc import Callable
 from typing import Any
 
 
-def options_of(
-    name: str, maker: Callable[..., object]
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """The command's parameter `name` is made by `maker`, whose parameters become options of the command.
+def options_of(**makers: Callable[..., object]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Each of these parameters of the command is made by a function, whose own parameters become options.
 
     So options that several commands share are listed once, with their help and their defaults.
     """
-    options = inspect.signature(maker, eval_str=True).parameters
+    parts = {name: inspect.signature(maker, eval_str=True).parameters for name, maker in makers.items()}
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         own = inspect.signature(command, eval_str=True)
-        kept = [one for one in own.parameters.values() if one.name != name]
-        listed = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in (*kept, *options.values())]
+        kept = [one for one in own.parameters.values() if one.name not in makers]
+        options = [one for part in parts.values() for one in part.values()]
+        listed = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in (*kept, *options)]
 
         @functools.wraps(command)
         def run(**given: Any) -> None:
-            made = maker(**{option: given.pop(option) for option in options})
-            command(**given, **{name: made})
+            made = {
+                name: maker(**{option: given.pop(option) for option in parts[name]})
+                for name, maker in makers.items()
+            }
+            command(**given, **made)
 
         vars(run)["__signature__"] = own.replace(parameters=listed)
         run.__annotations__ = {one.name: one.annotation for one in listed}

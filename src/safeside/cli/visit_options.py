@@ -24,11 +24,6 @@ ExcludeUnknown = Annotated[
 ]
 
 
-def given(visits: list[str]) -> str | list[str]:
-    """One path or pattern, or several."""
-    return visits[0] if len(visits) == 1 else visits
-
-
 def declared(
     *,
     columns: Annotated[str | None, option(help="person=patient_id,time=seen_at")] = None,

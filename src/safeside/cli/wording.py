@@ -11,8 +11,6 @@ import re
 import shlex
 from typing import Any, Final
 
-from safeside.errors import SafesideError
-
 OPTIONS: Final = {
     "count": "true-count",
     "domains": "domain",
@@ -48,11 +46,6 @@ CALL: Final = re.compile(r"`((?:safeside|ledger)\.\w+)\((?:\.\.\.)?(?:, (\w+)=([
 def as_typed(text: str) -> str:
     """A message for Python as a message for whoever types commands."""
     return ARGUMENT.sub(lambda one: _option(one[1], one[2]), CALL.sub(_command, text))
-
-
-def error_json(error: SafesideError) -> dict[str, str]:
-    """An error for programs that run the command."""
-    return {"error": type(error).__name__, "what": as_typed(error.what), "do": as_typed(error.do)}
 
 
 def _command(called: re.Match[str]) -> str:

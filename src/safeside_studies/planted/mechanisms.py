@@ -37,10 +37,10 @@ _MISSCALED: Final = Fraction(105, 100)
 class Caught:
     """What an audit said of a planted bug; `measured` may be infinite, and for samplers is surprise."""
 
-    caught: bool
     claimed: float
     measured: float
     how: str
+    caught: bool
 
     @classmethod
     def by(cls, finding: Finding) -> Caught:
