@@ -22,7 +22,7 @@ def town() -> Release:
 
 def certified(release: Release) -> list[int]:
     """At how many places "at most" is said, by hour."""
-    states = release.answers.by_window(release.answers.states)
+    states = release.answers.states.reshape(len(release.answers.windows), -1)
     return np.count_nonzero(states == CODE[State.AT_MOST], axis=1).tolist()
 
 
@@ -130,7 +130,7 @@ def test_the_card_has_the_day_of_its_place(visit: Open, town: Release) -> None:
     opened = visit(town.map)
     page = opened.page
     ready(page)
-    states = town.answers.by_window(town.answers.states)
+    states = town.answers.states.reshape(len(town.answers.windows), -1)
     place = int(np.argmax(np.ptp(states, axis=0)))
     page.fill("#search", town.answers.targets[place])
     page.press("#search", "Enter")
@@ -159,7 +159,7 @@ def test_the_table_follows_the_clock_and_says_what_the_card_says(visit: Open, to
     page.focus("#hour")
     page.keyboard.press("End")
     assert "23:00 to 00:00" in page.inner_text("#caption")
-    bounds = town.answers.by_window(np.where(town.answers.bounded, town.answers.upper, -1))[23]
+    bounds = np.where(town.answers.bounded, town.answers.upper, -1).reshape(len(town.answers.windows), -1)[23]
     rows = dict(zip(page.locator("#rows th button").all(), page.locator("#rows tr").all(), strict=True))
     listed = {button.get_attribute("title"): row.inner_text().split("\t") for button, row in rows.items()}
     assert len(listed) > 10
@@ -182,7 +182,7 @@ def test_a_level_above_the_number_asked_about_is_said_as_it_is(visit: Open) -> N
     """Where more people came than expected, a higher bound may be certain: it is told, and is no warning."""
     release = day_town(12)
     answers = release.answers
-    above = answers.by_window(answers.bounded & (answers.upper > 5))
+    above = (answers.bounded & (answers.upper > 5)).reshape(len(answers.windows), -1)
     assert set(answers.upper[above.ravel()]) == {6}
     opened = visit(release.map)
     page = opened.page
@@ -202,7 +202,9 @@ def test_a_level_above_the_number_asked_about_is_said_as_it_is(visit: Open) -> N
 
 def test_a_level_below_it_is_said_beside_it(visit: Open) -> None:
     release = day_town(4)
-    bounds = release.answers.by_window(np.where(release.answers.bounded, release.answers.upper, -1))[12]
+    bounds = np.where(release.answers.bounded, release.answers.upper, -1).reshape(
+        len(release.answers.windows), -1
+    )[12]
     page = visit(release.map).page
     ready(page)
     assert page.inner_text("#legend .level") == f"of these at most 3\n{np.count_nonzero(bounds == 3)}"

@@ -67,8 +67,8 @@ def test_what_is_published_is_true_paid_once_and_verified(world: World, kind: st
     there = np.array(list(truth().values()))
     for window, upper, bounded in zip(
         again.record.question.each_window,
-        answers.by_window(answers.upper),
-        answers.by_window(answers.bounded),
+        answers.upper.reshape(len(answers.windows), -1),
+        answers.bounded.reshape(len(answers.windows), -1),
         strict=True,
     ):
         # Everybody is there for an hour before and an hour after noon.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,10 +60,6 @@ class Answers:
     def labels(self) -> list[Label]:
         """What each condition is called in files."""
         return labels(self.targets, self.windows, self.measures)
-
-    def by_window(self, values: NDArray[Any]) -> NDArray[Any]:
-        """One of the arrays, or one made from them, with a row for each window."""
-        return values.reshape(len(self.windows), -1)
 
     def same(self, other: Answers) -> NDArray[np.bool_]:
         """For each condition, whether both say the same of it."""

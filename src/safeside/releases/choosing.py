@@ -23,7 +23,7 @@ from safeside.decisions.compare import Comparison, Outlook, certified_by_counts
 from safeside.exact import Number
 from safeside.progress import Progress, quiet
 from safeside.releases.methods import METHODS, Method, Whole, chosen
-from safeside.releases.methods.forecasting import base_of, read_forecast, weights_of
+from safeside.releases.methods.forecasting import read_forecast
 from safeside.visits import Places, When, Window, read_places, split
 from safeside.zones import find_zone
 
@@ -35,12 +35,14 @@ OFF_BY: Final = (0.6, 1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Assumed:
-    """How many conditions each way is expected to certify, if the average count is this."""
+class PlanRow:
+    """What each way is expected to certify at one epsilon and threshold, if the average count is this."""
 
+    epsilon: Fraction
+    at_most: int
+    """The threshold; where places have their own, one in the middle of them."""
     average: float
-    declared: bool
-    """Whether the list itself says how many are expected."""
+    off_by: float
     compared: Comparison
 
 
@@ -49,8 +51,10 @@ class Choice:
     """The way that was taken, and what it was compared with."""
 
     method: str
-    assumed: tuple[Assumed, ...]
-    by_forecast: bool = False
+    assumed: tuple[PlanRow, ...]
+    declared: bool
+    """Whether the list itself says how many are expected; averages are assumed otherwise."""
+    by_forecast: bool
     """Whether a part of the forecast was given, which belongs to this method alone."""
 
 
@@ -71,7 +75,8 @@ def choose(
     ways = list(assumed[0].compared.expected)
     best = max(ways, key=lambda way: sum(one.compared.share(way) for one in assumed))
     taken = kind.tag() if kind.by_forecast else best
-    return METHODS[taken], Choice(method=taken, assumed=assumed, by_forecast=kind.by_forecast)
+    declared, given_part = places.expected is not None, kind.by_forecast
+    return METHODS[taken], Choice(method=taken, assumed=assumed, declared=declared, by_forecast=given_part)
 
 
 def assumptions(
@@ -79,36 +84,25 @@ def assumptions(
     windows: Sequence[Window],
     limits: Whole,
     given: Mapping[str, Any],
-    most: int | None = None,
+    most: int | None,
     *,
     off_by: float = 0.0,
-) -> tuple[Assumed, ...]:
+) -> tuple[PlanRow, ...]:
     """Every way of answering, compared on what the list says, or on assumed averages."""
-    zone, profile = given.get("zone"), given.get("profile")
-    forecast = read_forecast(places, windows, zone, profile, given.get("learn_from"))
-    known, _ = base_of(places)
-    shape = np.multiply.outer(np.asarray(weights_of(windows, zone, profile), np.float64), known).ravel()
-    shape = shape / (shape.mean() or 1.0)
-    declared = places.expected is not None
-    typical = int(np.median(limits)) + 1
-    averages = [float(known.mean())] if declared else [float(share * typical) for share in _AVERAGES]
-    return tuple(
-        Assumed(
-            average=average,
-            declared=declared,
-            compared=compare(
-                Outlook.of(
-                    shape * average,
-                    limits,
-                    given["epsilon"],
-                    scores=forecast.scores,
-                    most_conditions=most,
-                    off_by=off_by,
-                )
-            ),
+    epsilon, typical, expected = given["epsilon"], int(np.median(limits)), places.expected
+    forecast = read_forecast(places, windows, given["zone"], given["profile"], given["learn_from"])
+    shape = forecast.usual / (forecast.usual.mean() or 1.0)
+    assumed = [float(share * (typical + 1)) for share in _AVERAGES]
+    rows = []
+    for average in assumed if expected is None else [float(expected.mean())]:
+        outlook = Outlook.of(
+            shape * average, limits, epsilon, scores=forecast.scores, most_conditions=most, off_by=off_by
         )
-        for average in averages
-    )
+        compared = compare(outlook)
+        rows.append(
+            PlanRow(epsilon=epsilon, at_most=typical, average=average, off_by=off_by, compared=compared)
+        )
+    return tuple(rows)
 
 
 def compare(outlook: Outlook) -> Comparison:
@@ -128,25 +122,13 @@ def cut_windows(when: When, every: str | timedelta | None, timezone: str | None)
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlanRow:
-    """One epsilon and one threshold: what each way is expected to certify if the average count is this."""
-
-    epsilon: Fraction
-    at_most: int
-    average: float
-    off_by: float
-    compared: Comparison
-
-
-@dataclass(frozen=True, kw_only=True)
 class PlacePlan:
     """Every row, the one that was asked for first."""
 
     places: int
     windows: int
     source: str
-    declared: bool
-    """Whether the list itself says how many are expected; averages are assumed otherwise."""
+    """What the forecast is made from: the list's column `expected` or `popularity`, or none."""
     rows: tuple[PlanRow, ...]
 
 
@@ -193,20 +175,10 @@ def plan_places(
         *((budget, threshold, off) for off in OFF_BY),
     ]
     rows: list[PlanRow] = []
-    found: tuple[Assumed, ...] = ()
     for number, (price, limit, off) in enumerate(asked):
         progress(number / len(asked), "Comparing ways of answering")
         limits = np.full(len(listed) * len(windows), limit, dtype=np.int64)
-        found = assumptions(listed, windows, limits, {**given, "epsilon": price}, max_conditions, off_by=off)
-        rows += [
-            PlanRow(epsilon=price, at_most=limit, average=one.average, off_by=off, compared=one.compared)
-            for one in found
-        ]
-    source = "expected" if found[0].declared else "popularity" if listed.popularity is not None else "none"
-    return PlacePlan(
-        places=len(listed),
-        windows=len(windows),
-        source=source,
-        declared=found[0].declared,
-        rows=tuple(rows),
-    )
+        rows += assumptions(listed, windows, limits, {**given, "epsilon": price}, max_conditions, off_by=off)
+    columns = {"expected": listed.expected, "popularity": listed.popularity}
+    source = next((name for name, column in columns.items() if column is not None), "none")
+    return PlacePlan(places=len(listed), windows=len(windows), source=source, rows=tuple(rows))

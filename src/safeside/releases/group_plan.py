@@ -5,7 +5,6 @@ Only public knowledge goes in: the list, its sizes, and counts that are assumed,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
@@ -67,11 +66,17 @@ def plan_groups(
     limits, share = thresholds(listed, at_most)
     whole, most = exact.epsilon(epsilon), exact.whole(max_conditions, "`max_conditions=`", least=1)
     alone = np.zeros(len(listed), np.bool_) if listed.size is None else listed.size <= limits
-    rows = [
-        _row(limits, np.where(alone, 0, counts), alone, whole, most, share=part, count=number)
-        for part, number, counts in _assumed(limits, listed.size, share)
-    ]
-    return GroupPlan(groups=len(listed), by_size_alone=int(alone.sum()), rows=tuple(rows))
+    by_size, rest = int(alone.sum()), ~alone
+    rows = []
+    for part, number, assumed in _assumed(limits, listed.size, share):
+        counts = np.where(alone, 0, assumed)
+        certified = {
+            one: by_size + certified_by_counts(counts[rest], limits[rest], one / most)
+            for one in (whole, whole / 2, 2 * whole)
+        }
+        true = int((counts <= limits).sum())
+        rows.append(GroupPlanRow(share=part, count=number, true=true, certified=certified))
+    return GroupPlan(groups=len(listed), by_size_alone=by_size, rows=tuple(rows))
 
 
 def _assumed(
@@ -79,24 +84,10 @@ def _assumed(
 ) -> list[tuple[Fraction | None, int | None, Whole]]:
     """Shares from none to the one asked about; or numbers from 0 to the largest asked about."""
     if share is not None and sizes is not None:
-        parts: Sequence[Fraction] = [share * step / _STEPS for step in range(_STEPS + 1)]
+        parts = [share * step / _STEPS for step in range(_STEPS + 1)]
         return [(part, None, of_sizes(sizes, part)) for part in parts]
     largest = int(limits.max())
     step = max(1, -(-largest // _STEPS))
     numbers = sorted({*range(0, largest + 1, step), largest})
     most = np.full(limits.size, largest) if sizes is None else sizes
     return [(None, number, np.minimum(most, number)) for number in numbers]
-
-
-def _row(
-    limits: Whole, counts: Whole, alone: Any, epsilon: Fraction, most: int, **assumed: Any
-) -> GroupPlanRow:
-    by_size, rest = int(alone.sum()), ~alone
-    return GroupPlanRow(
-        true=int((counts <= limits).sum()),
-        certified={
-            one: by_size + certified_by_counts(counts[rest], limits[rest], one / most)
-            for one in (epsilon, epsilon / 2, 2 * epsilon)
-        },
-        **assumed,
-    )

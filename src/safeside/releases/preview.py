@@ -129,7 +129,7 @@ def _chosen(choice: Choice, words: Words) -> list[str]:
         ways = one.compared.expected.items()
         lines.append(
             words(
-                "preview.compared-listed" if one.declared else "preview.compared-assumed",
+                "preview.compared-listed" if choice.declared else "preview.compared-assumed",
                 average=f"{one.average:.3g}",
                 ways=[words("preview.way", method=way, n=round(number)) for way, number in ways],
                 conditions=one.compared.conditions,

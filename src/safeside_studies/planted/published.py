@@ -227,7 +227,7 @@ def claim_refunded() -> Caught:
 
     def alarmed(self: SelectedConditions, asked: Conditions, counts: Any, source: Any = None) -> Drawn:
         drawn = draw(self, asked, counts, source)
-        return replace(drawn, alarms=int(drawn.outcome[PASSED] < len(self.plan(asked).blocks)))
+        return replace(drawn, alarms=int(drawn.outcome[PASSED] < len(asked.plan.blocks)))
 
     with replaced(SelectedConditions, "cost", priced), replaced(SelectedConditions, "draw", alarmed):
         return caught(exactly_selected(_UNKNOWN))

@@ -7,11 +7,11 @@ the draw. The publisher and the verifier read answers from what was drawn by the
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Protocol, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Protocol
 
 import msgspec
 import numpy as np
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from safeside.decisions.compare import Outlook
 from safeside.decisions.states import State
+from safeside.mechanisms.selection_plan import SelectionPlan, plan_selection
 from safeside.noise.entropy import Entropy
 from safeside.privacy.account import Cost, Kind
 from safeside.privacy.guarantee import Guarantee
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
 
 Whole = NDArray[np.int64]
 Mask = NDArray[np.bool_]
-States = NDArray[np.uint8]
-Made = TypeVar("Made")
 Number = Annotated[int, msgspec.Meta(ge=0)]
 """A whole number from 0, in a record."""
 Positive = Annotated[int, msgspec.Meta(ge=1)]
@@ -52,17 +51,8 @@ class Conditions:
     what is expected of each.
     """
 
-    _made: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
-
     def __len__(self) -> int:
         return int(self.at_most.size)
-
-    def once(self, name: str, make: Callable[[], Made]) -> Made:
-        """What follows from these conditions and takes long to make: made when it is first asked for."""
-        if name not in self._made:
-            self._made[name] = make()
-        made: Made = self._made[name]
-        return made
 
     @cached_property
     def labels(self) -> list[Label]:
@@ -79,7 +69,7 @@ class Conditions:
             bounded=bounded,
         )
 
-    def answered(self, *, states: States, upper: Whole, lower: Whole, bounded: Mask) -> Answers:
+    def answered(self, *, states: NDArray[np.uint8], upper: Whole, lower: Whole, bounded: Mask) -> Answers:
         """Answers to these conditions, and what their public sizes say: no bound is above one."""
         groups, most = self.question.groups, self.most
         if most is not None:
@@ -112,6 +102,12 @@ class Conditions:
     def certain(self) -> Mask:
         """Where "at most" is true whatever the data are: no more people are in the group than asked about."""
         return np.zeros(len(self), dtype=np.bool_) if self.most is None else self.most <= self.at_most
+
+    @cached_property
+    def plan(self) -> SelectionPlan:
+        """What a selection tests, and how it may leave the rest out: it takes long to make."""
+        assert self.known is not None, "a forecast is made before the question"
+        return plan_selection(self.known, int(self.at_most.min()), self.question.method.epsilon)
 
     @cached_property
     def policy(self) -> Policy:

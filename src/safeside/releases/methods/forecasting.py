@@ -33,6 +33,8 @@ class Forecasted:
     """A score for each condition, and where it comes from."""
 
     scores: Whole
+    usual: NDArray[np.float64]
+    """What the list and the profile say of it, before any release moved it."""
     sources: tuple[str, ...]
     learned: tuple[str, ...] = ()
     """The digests of the releases that were learned from."""
@@ -46,8 +48,9 @@ def read_forecast(
     learn_from: Sequence[str | Path] | None = None,
 ) -> Forecasted:
     """The forecast for every place in every window, window by window."""
-    known, source = base_of(places)
-    weights = weights_of(windows, zone, profile)
+    known, source = _base(places)
+    weights = _weights(windows, zone, profile)
+    usual = np.multiply.outer(np.asarray(weights, np.float64), known).ravel()
     scores, sources = rules.scores(known, weights), [source]
     if profile is not None:
         sources.append("a profile of the hours")
@@ -57,22 +60,19 @@ def read_forecast(
         scores = rules.moved(scores, _moves(learned, places.ids, windows))
         sources.append(f"the answers of {len(learned)} earlier release{'s' if len(learned) > 1 else ''}")
     digests = tuple(release.digest for release in learned)
-    return Forecasted(scores=scores, sources=tuple(sources), learned=digests)
+    return Forecasted(scores=scores, usual=usual, sources=tuple(sources), learned=digests)
 
 
-def base_of(places: Places) -> tuple[NDArray[np.float64], str]:
+def _base(places: Places) -> tuple[NDArray[np.float64], str]:
     """What the list says of each place, and the name of the column."""
-    for name, column in (
-        ("expected", places.expected),
-        ("popularity", places.popularity),
-        ("size", places.size),
-    ):
+    for name in ("expected", "popularity", "size"):
+        column = getattr(places, name)
         if column is not None:
             return column.astype(np.float64), f"the column {name} of the list"
     return np.ones(len(places)), "nothing but the list"
 
 
-def weights_of(windows: Sequence[Window], zone: tzinfo | None, profile: str | Path | None) -> list[int]:
+def _weights(windows: Sequence[Window], zone: tzinfo | None, profile: str | Path | None) -> list[int]:
     """How busy each window usually is: the profile's weight, or the same for all."""
     if profile is None:
         return [1] * len(windows)
@@ -143,16 +143,14 @@ def _hour(window: Window) -> tuple[str, timedelta]:
 
 def _said(release: Release) -> tuple[NDArray[np.bool_], Whole]:
     """What was certified; and, of what the drawn component left out, how often its chance was halved."""
-    from safeside.releases.methods.selection import COMPONENT, SelectedConditions
+    from safeside.releases.methods.selection import COMPONENT
 
-    asked, method = release.conditions, release.record.question.method
-    assert isinstance(method, SelectedConditions)
-    answers, plan = release.answers, method.plan(asked)
+    asked, answers = release.conditions, release.answers
     bounds = np.where(answers.bounded, answers.upper, NO_BOUND)
     halvings: Whole = np.zeros(bounds.size, dtype=np.int64)
     component = release.record.outcome.get(COMPONENT)
     if component is not None:
-        rest = plan.order[plan.tested :]
-        exponents = plan.components[component].exponents(rest.size).astype(np.int64)
+        rest = asked.plan.order[asked.plan.tested :]
+        exponents = asked.plan.components[component].exponents(rest.size).astype(np.int64)
         halvings[rest] = np.where(bounds[rest] == NO_BOUND, exponents, 0)
     return (bounds != NO_BOUND) & (bounds <= asked.at_most), halvings

@@ -17,7 +17,7 @@ from safeside import exact, records
 from safeside.decisions.compare import Outlook
 from safeside.mechanisms.ladder import NO_BOUND
 from safeside.mechanisms.selection import Selection
-from safeside.mechanisms.selection_plan import SelectionPlan, plan_selection
+from safeside.mechanisms.selection_plan import plan_selection
 from safeside.noise.entropy import Entropy
 from safeside.records import PlainText
 from safeside.releases.answers import Answers
@@ -66,14 +66,8 @@ class SelectedConditions(Method, frozen=True, kw_only=True, tag="selection"):
         digest = records.digest(records.canonical(known.tolist()))
         return Forecast(source=" and ".join(self.forecast_from), sha256=digest)
 
-    def plan(self, asked: Conditions) -> SelectionPlan:
-        """What is tested, and how the rest may be left out: from the forecast, thresholds and epsilon."""
-        scores, least = asked.known, int(asked.at_most.min())
-        assert scores is not None, "a forecast is made before the question"
-        return asked.once("plan", lambda: plan_selection(scores, least, self.epsilon))
-
     def mechanism(self, asked: Conditions) -> Selection:
-        return Selection(epsilon=self.epsilon, plan=self.plan(asked), policy=asked.policy)
+        return Selection(epsilon=self.epsilon, plan=asked.plan, policy=asked.policy)
 
     def stated(self, _asked: Conditions) -> Mechanism:
         return Mechanism(name=Selection.name, rate=exact.fraction(self.epsilon))
