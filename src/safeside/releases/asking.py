@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import asdict, dataclass
 from datetime import date, timedelta
 from functools import cached_property
 from pathlib import Path
@@ -16,14 +16,13 @@ from safeside.exact import Number
 from safeside.groups import Domains, Where
 from safeside.ledger import Dataset
 from safeside.ledger.rules import PEOPLE_FLOOR, require_floor
-from safeside.mechanisms.counts import thresholds_for
 from safeside.releases.choosing import Choice, choose, cut_windows
 from safeside.releases.grouped import ARGUMENTS as OF_GROUPS
-from safeside.releases.grouped import About, ask_groups, for_measures
+from safeside.releases.grouped import About, ask_groups, for_measures, given_or_listed
 from safeside.releases.methods import Conditions, Method, Whole
 from safeside.releases.methods.decision import require_delta
 from safeside.releases.question import VISITED, Question, Targets, common_threshold
-from safeside.visits import Places, VisitFormat, When, Window, read_places, require_free_ground
+from safeside.visits import Places, VisitFormat, When, read_places, require_free_ground
 from safeside.words import Subject
 from safeside.words.catalogue import ENGLISH
 
@@ -120,8 +119,8 @@ def ask(
         ('2024-03-03T00:00:00+09:00/2024-03-04T00:00:00+09:00',)
     """
     given = dict(locals())
-    form = _format(visit_format, columns, time_format, timezone, hold, radius)
-    about = _about(given, form, dataset)
+    form = _format(given)
+    about = _about(given, form)
     listed, windows, grouped = about.listed, about.windows, about.grouped
     if policy != NOT_VISITED:
         raise PrivacyError(
@@ -131,6 +130,7 @@ def ask(
         )
     given |= {"epsilon": exact.epsilon(epsilon), "delta": exact.delta(delta)}
     given |= {"windows": windows, "zone": form.local}
+    # A limit on places says nothing of how many windows one person is in.
     fixed = None if dataset is None or len(windows) > 1 else dataset.max_places_per_person
     kind, choice = choose(method, given, listed, about.at_most, fixed)
     _check_guarantee(kind, given)
@@ -138,7 +138,12 @@ def ask(
     if grouped is not None:
         known = for_measures(known, kind, grouped)
     common, own = common_threshold(listed.ids, about.at_most)
-    per_person, most = _limits(max_places_per_person, people, dataset, windows, kind)
+    per_person = max_places_per_person
+    if per_person is None and kind.takes_limit:
+        # At an instant one person is at one place, by construction, and that is checked. What needs no limit
+        # takes none unless told to: nothing then stops it.
+        per_person = 1 if windows[0].instant else fixed if kind.needs_limit else None
+    most = dataset.people if people is None and dataset is not None and kind.counts else people
     if people_floor is not None and most is None:
         raise BadQuestion(
             "`people_floor=` is the least that `people=` may be, and no number of people is used here.",
@@ -157,7 +162,9 @@ def ask(
         alpha=None if alpha is None else exact.alpha(alpha),
         publish_at_least=publish_at_least,
         people=None if most is None else require_floor(most, people_floor or PEOPLE_FLOOR),
-        max_places_per_person=per_person,
+        max_places_per_person=None
+        if per_person is None
+        else exact.whole(per_person, "`max_places_per_person=`", least=1),
         forecast=way.forecast(known),
         reading=declared(form, exclude_unknown_places=exclude_unknown_places),
         timezone=form.timezone if grouped is None else None,
@@ -179,14 +186,14 @@ ARGUMENTS: Final = frozenset(inspect.signature(ask).parameters)
 """The names of everything that can be said in a question."""
 
 
-def _about(given: Mapping[str, Any], form: VisitFormat, dataset: Dataset | None) -> About:
+def _about(given: Mapping[str, Any], form: VisitFormat) -> About:
     if (given["places"] is None) == (given["groups"] is None):
         raise BadQuestion(
             "A question is about the places of a list, or about the groups of one.",
             "Give `places=` and `when=`, or `groups=` and `as_of=`.",
         )
     if given["groups"] is not None:
-        return ask_groups(given, form, None if dataset is None else dataset.unit)
+        return ask_groups(given, form)
     for name in OF_GROUPS:
         if given[name]:
             raise BadQuestion(
@@ -203,23 +210,21 @@ def _about(given: Mapping[str, Any], form: VisitFormat, dataset: Dataset | None)
     listed = read_places(places.table if isinstance(places, Places) else places)
     require_free_ground(listed, form)
     windows = cut_windows(given["when"], given["every"], form.timezone)
-    limits = _thresholds(listed, given["at_most"])
+    do = "Give `at_most=`, or a column `at_most` in the places file with a number for every place."
+    limits = given_or_listed(listed, given["at_most"], "visitors", do)
     return About(listed=listed, windows=windows, at_most=limits, subject=Subject.named(given["noun"]))
 
 
-def _format(given: VisitFormat | None, *separate: Any) -> VisitFormat:
+def _format(given: Mapping[str, Any]) -> VisitFormat:
     """What is declared about the visits, at once or in parts, never both: one of them would be ignored."""
-    if given is None:
-        columns, time_format, timezone, hold, radius = separate
-        return VisitFormat(
-            columns=columns or {}, time_format=time_format, timezone=timezone, hold=hold, radius=radius
-        )
-    if any(one is not None for one in separate):
+    names = ("columns", "time_format", "timezone", "hold", "radius")
+    whole, parts = given["visit_format"], {name: given[name] for name in names if given[name] is not None}
+    if whole is not None and parts:
         raise BadQuestion(
             "A whole `VisitFormat(...)` was given, and a part of it beside it, which would be ignored.",
             "Put `columns=`, `time_format=`, `timezone=`, `hold=` and `radius=` into it, or give them alone.",
         )
-    return given
+    return whole or VisitFormat(**parts)
 
 
 def _check_guarantee(kind: type[Method], given: Mapping[str, Any]) -> None:
@@ -240,73 +245,38 @@ def _check_guarantee(kind: type[Method], given: Mapping[str, Any]) -> None:
     require_delta(given["delta"])
 
 
-def _thresholds(places: Places, at_most: int | str | None) -> Whole:
-    if at_most is not None:
-        name = "`at_most=`"
-        return thresholds_for(len(places), exact.whole(at_most, name), name=name).copy()
-    if places.at_most is None:
-        raise BadQuestion(
-            "Nothing says how many visitors to ask about.",
-            "Give `at_most=`, or a column `at_most` in the places file with a number for every place.",
-        )
-    return places.at_most
-
-
-def _limits(
-    named: int | None,
-    people: int | None,
-    dataset: Dataset | None,
-    windows: Sequence[Window],
-    kind: type[Method],
-) -> tuple[int | None, int | None]:
-    """The most places of one person, and the most people: those named, or else those of the dataset."""
-    fixed, most = (None, None) if dataset is None else (dataset.max_places_per_person, dataset.people)
-    if len(windows) > 1:
-        # A limit on places says nothing of how many windows one person is in.
-        fixed = None
-    # At an instant one person is at one place, by construction, and that is checked. What needs no limit
-    # takes none unless told to: nothing then stops it.
-    least = None if not kind.takes_limit else 1 if windows[0].instant else fixed if kind.needs_limit else None
-    per_person = least if named is None else exact.whole(named, "`max_places_per_person=`", least=1)
-    return per_person, most if people is None and kind.counts else people
-
-
 def require_declared(question: Question, dataset: Dataset) -> None:
     """Refuse any limit but those of the dataset: one found by trial is the data's own maximum."""
     named, fixed = question.max_places_per_person, dataset.max_places_per_person
-    if named is not None and named != fixed and not (question.window.instant and named == 1):
-        raise _not_declared("max_places_per_person", named, fixed, dataset)
-    if question.people is not None and question.people != dataset.people:
-        raise _not_declared("people", question.people, dataset.people, dataset)
+    if question.window.instant and named == 1:
+        named = None
+    instead = "Ask about an instant, or with `max_alarms=`, which needs no such limit."
+    _require_same("max_places_per_person", named, fixed, dataset.name, instead)
+    instead = "It only sharpens the answers of busy places."
+    _require_same("people", question.people, dataset.people, dataset.name, instead)
 
 
-def _not_declared(argument: str, named: int, fixed: int | None, dataset: Dataset) -> BadQuestion:
-    made = f"with `{argument}={fixed}`" if fixed is not None else f"without `{argument}=`"
-    instead = (
-        "Ask about an instant, or with `max_alarms=`, which needs no such limit."
-        if argument != "people"
-        else "It only sharpens the answers of busy places."
-    )
-    return BadQuestion(
-        f'`{argument}=` is {named}, and the dataset "{dataset.name}" was made {made}.',
-        f"Leave `{argument}=` out. A limit that is chosen for each question can be found by trial, and is "
-        f"then the data's own largest number, published; so it is fixed when the dataset is made. {instead}",
-    )
+def _require_same(argument: str, named: int | None, fixed: int | None, dataset: str, instead: str) -> None:
+    if named is not None and named != fixed:
+        made = f"with `{argument}={fixed}`" if fixed is not None else f"without `{argument}=`"
+        raise BadQuestion(
+            f'`{argument}=` is {named}, and the dataset "{dataset}" was made {made}.',
+            f"Leave `{argument}=` out. A limit that is chosen for each question can be found by trial, and "
+            f"is then the data's own largest number, published; so it is fixed when the dataset is made. "
+            f"{instead}",
+        )
 
 
 def declared(visits: VisitFormat, *, exclude_unknown_places: bool) -> dict[str, str]:
     """How the data are to be read, as it is recorded before they are opened: what differs from the usual."""
-    usual = VisitFormat()
-    values = {one.name: getattr(visits, one.name) for one in fields(visits)}
-    del values["timezone"]  # it stands in the question
-    said = {name: _written(value) for name, value in values.items() if value != getattr(usual, name)}
+    given, usual = asdict(visits), asdict(VisitFormat())
+    del given["timezone"]  # it stands in the question
+    said = {name: _written(value) for name, value in given.items() if value != usual[name]}
     return {**said, "exclude_unknown_places": "true"} if exclude_unknown_places else said
 
 
 def _written(value: Any) -> str:
     """As text; what has parts as JSON."""
-    parts = {one.name: getattr(value, one.name) for one in fields(value)} if is_dataclass(value) else value
-    if isinstance(parts, Mapping):
-        parts = {str(name): str(part) for name, part in parts.items()}
-    text = records.canonical(parts).decode() if isinstance(parts, Mapping | tuple | bool) else str(parts)
+    parts = {str(name): str(part) for name, part in value.items()} if isinstance(value, Mapping) else value
+    text = records.canonical(parts).decode() if isinstance(parts, dict | tuple | bool) else str(parts)
     return untrusted.visible(text)

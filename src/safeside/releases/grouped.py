@@ -6,7 +6,7 @@ measures the conditions that people are counted by. What is special stands here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from fractions import Fraction
@@ -16,15 +16,15 @@ import numpy as np
 
 from safeside import exact
 from safeside.errors import BadQuestion, LimitBroken
-from safeside.groups import Measures, count_people, measures, read_groups
+from safeside.groups import GroupCounts, Measures, measures, read_groups
 from safeside.groups.shares import limits, parse_share
 from safeside.groups.table import require_people_format
+from safeside.mechanisms.counts import thresholds_for
 from safeside.privacy.guarantee import Unit
 from safeside.privacy.policy import Policy
-from safeside.progress import Progress
 from safeside.records import Part, PlainText
 from safeside.releases.methods.base import Method, Positive, Whole
-from safeside.visits import Counts, Expected, Places, VisitFormat, Window
+from safeside.visits import Counts, Places, VisitFormat, Window
 from safeside.words import Subject, said
 
 ARGUMENTS: Final = ("as_of", "where", "measures", "domains", "only_counted", "group_noun")
@@ -99,7 +99,7 @@ class About:
     grouped: Grouped | None = None
 
 
-def ask_groups(given: Mapping[str, Any], form: VisitFormat, unit: Unit | None) -> About:
+def ask_groups(given: Mapping[str, Any], form: VisitFormat) -> About:
     """What is asked about groups, from the arguments of `ask`; nothing here has seen any data."""
     for name in OF_VISITS:
         if given[name]:
@@ -107,9 +107,10 @@ def ask_groups(given: Mapping[str, Any], form: VisitFormat, unit: Unit | None) -
                 f"`{name}=` is about visits to places, and the question is about groups.",
                 f"Leave `{name}=` out. The date that the table is of goes into `as_of=`.",
             )
-    if unit not in (None, Unit.PERSON):
+    dataset = given["dataset"]
+    if dataset is not None and dataset.unit is not Unit.PERSON:
         raise BadQuestion(
-            f"The dataset protects a {unit}, and being counted in a group is not over with the day.",
+            f"The dataset protects a {dataset.unit}, and being counted in a group is not over with the day.",
             'Pay from a dataset that was made with `unit="person"`.',
         )
     require_people_format(form)
@@ -181,51 +182,27 @@ def thresholds(listed: Places, at_most: int | str | None) -> tuple[Whole, Fracti
         if listed.size is None:
             raise _no_sizes()
         return limits(listed.size, share), share
-    if at_most is not None:
-        return np.full(len(listed), exact.whole(at_most, "`at_most=`"), dtype=np.int64), None
-    if listed.at_most is None:
-        raise BadQuestion(
-            "Nothing says how many people to ask about.",
-            "Give `at_most=` as a number or, where the list has sizes, as a share (5%); or the list a column "
-            "`at_most`.",
-        )
-    return listed.at_most, None
-
-
-def count_grouped(
-    people: Any,
-    listed: Places,
-    grouped: Grouped,
-    form: VisitFormat,
-    *,
-    max_groups_per_person: int | None,
-    expected: Expected | None,
-    allow_nobody: bool,
-    key: bytes,
-    on_files: Callable[[tuple[str, ...]], object],
-    progress: Progress,
-) -> Counts:
-    """Exact counts, measure by measure; where a public size is exceeded the release stops at that limit."""
-    found = count_people(
-        people,
-        listed,
-        grouped.counted,
-        form,
-        max_groups_per_person=len(listed) if max_groups_per_person is None else max_groups_per_person,
-        expected=expected,
-        key=key,
-        on_files=on_files,
-        progress=progress,
+    do = (
+        "Give `at_most=` as a number or, where the list has sizes, as a share (5%); or the list a column "
+        "`at_most`."
     )
-    grouped.require_within(found.values)
-    if not allow_nobody and not found.values.any():
-        raise LimitBroken(
-            "Nobody in this table is counted in any group.",
-            "Check that it is the right file and the right condition. If nobody is, confirm it with "
-            "`allow_nobody=True`; that is not published.",
-        )
+    return given_or_listed(listed, at_most, "people", do), None
+
+
+def given_or_listed(listed: Places, at_most: int | str | None, counted: str, do: str) -> Whole:
+    """The threshold that was given for all targets, or those that the list has."""
+    if at_most is not None:
+        name = "`at_most=`"
+        return thresholds_for(len(listed), exact.whole(at_most, name), name=name).copy()
+    if listed.at_most is None:
+        raise BadQuestion(f"Nothing says how many {counted} to ask about.", do)
+    return listed.at_most
+
+
+def as_counts(found: GroupCounts, grouped: Grouped) -> Counts:
+    """Exact counts of people in groups, measure by measure, as those of visits stand."""
     return Counts(
-        places=listed,
+        places=found.groups,
         windows=(Window.parse(grouped.window),),
         values=found.values.ravel(),
         rows=found.rows,

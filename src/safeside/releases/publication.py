@@ -12,8 +12,7 @@ that running the same command again finishes for nothing (tests/faults kills one
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -31,11 +30,10 @@ from safeside.errors import (
     LimitBroken,
     ReleaseError,
     RequestConflict,
-    SafesideError,
     SimulationOnly,
     StoreUnavailable,
 )
-from safeside.groups import shown_whole
+from safeside.groups import count_people, shown_whole
 from safeside.ledger import Dataset, Ledger, Reservation, Stage, steps
 from safeside.ledger.account import ASKS, LOOKED_AT, TARGETS, WINDOW
 from safeside.mechanisms.counts import people_counts
@@ -45,7 +43,7 @@ from safeside.progress import Progress, quiet
 from safeside.releases import publish_steps
 from safeside.releases.asking import Inquiry
 from safeside.releases.files import compose
-from safeside.releases.grouped import count_grouped
+from safeside.releases.grouped import as_counts
 from safeside.releases.preview import Preview, preview
 from safeside.releases.question import Question, require_time
 from safeside.releases.record import Paid, Promised, ReleaseRecord
@@ -118,6 +116,7 @@ class Publication:
     @cached_property
     def recorded(self) -> dict[str, Any]:
         """The question as the ledger keeps it."""
+        span = looked_at(self.question.window, self.inquiry.format)
         return {
             "question": self.question.recorded(),
             ASKS: self.question.identity(),
@@ -127,14 +126,9 @@ class Publication:
             "supersedes": self.supersedes,
             # What was drawn stands beside this directory, so the same request is the same directory.
             "out": str(self.staging.out.resolve()),
-            **self._looked_at(),
+            # A table of people answers for any date: of groups there is no time that is looked at.
+            **({LOOKED_AT: written(span)} if self.question.groups is None else {}),
         }
-
-    def _looked_at(self) -> dict[str, list[str]]:
-        """The time the counting rule looks at; a table of people, which answers for any date, says none."""
-        if self.question.groups is not None:
-            return {}
-        return {LOOKED_AT: written(looked_at(self.question.window, self.inquiry.format))}
 
     @cached_property
     def earlier(self) -> Reservation | None:
@@ -144,10 +138,15 @@ class Publication:
         return self.ledger.asked(self.dataset.name, self.recorded)
 
     def draft(
-        self, known_on: datetime, paid: Paid | None = None, counted: tuple[str, ...] = ()
+        self, known_on: datetime, paid: Reservation | None = None, counted: tuple[str, ...] = ()
     ) -> ReleaseRecord:
         """What the release says of itself before anything is drawn: everything but answers and files."""
         status, asked = self.ledger.show(self.dataset.name), self.inquiry.conditions
+        paying = (
+            None
+            if paid is None
+            else Paid(id=paid.ledger_id, dataset=paid.dataset, reference=paid.reference, cost=paid.cost)
+        )
         return ReleaseRecord(
             release=self.request,
             supersedes=self.supersedes,
@@ -158,12 +157,12 @@ class Publication:
             guarantee=Promised.of(
                 asked, unit=self.dataset.unit, caps=status.standing, earlier=status.published
             ),
-            ledger=paid,
+            ledger=paying,
         )
 
     def preview(self, now: datetime) -> Preview:
         """Promise, error side, expectation, price, rest; OverBudget where there is none. Spends nothing."""
-        known = self.ledger.reservation(self.request)
+        known, groups = self.ledger.reservation(self.request), self.question.groups
         self.ledger.require_open(self.dataset.name, self.request, self.recorded)
         before = self.ledger.remaining(self.dataset.name, self.cost.periods)
         after = before if known is not None else self.ledger.preview(self.dataset.name, self.cost)
@@ -174,13 +173,8 @@ class Publication:
             before,
             after,
             answered=None if self.earlier is None else answered_before(self.earlier, self.question.words),
-            whole=self._shown_whole(),
+            whole=groups is None or shown_whole(self.inquiry.places, groups.counted, self.expected),
         )
-
-    def _shown_whole(self) -> bool:
-        """Whether rows that are missing from a table of people would be noticed."""
-        groups = self.question.groups
-        return groups is None or shown_whole(self.inquiry.places, groups.counted, self.expected)
 
     def run(self, progress: Progress = quiet, *, confirm: Confirm = never_confirm) -> Release:
         """Make the release, or finish the one that this request began.
@@ -195,11 +189,17 @@ class Publication:
             require_new(None if self.again else self.earlier)
             reservation = self.ledger.reserve(self.dataset.name, self.request, self.recorded, self.cost)
             steps.reached(publish_steps.RESERVED)
-            with self._explaining():
+            try:
                 files = None
                 if reservation.stage is Stage.RESERVED:
                     reservation, files = self._draw(reservation, progress, confirm)
                 return self._finish(reservation, files)
+            except (CannotWrite, StoreUnavailable) as error:
+                again = (
+                    f' The budget is reserved for the request "{self.request}": running the same command '
+                    "again finishes the release and spends nothing more."
+                )
+                raise type(error)(error.what, error.do + again) from error
 
     def require_time(self) -> None:
         """A question about a time that has not come, or is not over, is refused before anything is paid."""
@@ -258,7 +258,7 @@ class Publication:
             steps.reached(publish_steps.DRAWN)
             answers = question.method.states(asked, drawn)
             said = (counts.reading, question.rule(), *counts.exclusions)
-            draft = self.draft(self.known_on or reservation.time, self._paid(reservation), said)
+            draft = self.draft(self.known_on or reservation.time, reservation, said)
             draft = msgspec.structs.replace(draft, outcome=dict(drawn.outcome))
             files = compose(draft, answers, asked, self.inquiry.places, self.basemap)
             release = hold(self.staging.out, files)
@@ -286,15 +286,6 @@ class Publication:
         listed = (self.inquiry.places.table.write_csv(),) * len(self.question.windows)
         return room(len(self.inquiry.conditions), *listed, *map(json.dumps, known))
 
-    def _paid(self, reservation: Reservation) -> Paid:
-        """What the release says of its payment; nothing of it depends on other releases or on the data."""
-        return Paid(
-            id=self.ledger.ledger_id,
-            dataset=self.dataset.name,
-            reference=reservation.reference,
-            cost=reservation.cost,
-        )
-
     def _count(self, reservation: Reservation, progress: Progress, confirm: Confirm) -> Counts:
         """Exact counts of people; input that cannot be counted for certain ends the request here.
 
@@ -303,62 +294,50 @@ class Publication:
         """
         try:
             counts = self._counts(reservation, progress, confirm)
-            require_within(counts, self.question.people, allow_nobody=self.allow_nobody)
+            require_within(counts.values, self.question, allow_nobody=self.allow_nobody)
             people_counts(counts.values, self.question.people)
         except LimitBroken as error:
             self.ledger.stop(reservation)
             raise LimitBroken(error.what, f"{error.do} {CLOSED.format(request=self.request)}") from error
         except (InputError, BadCounts) as error:
-            raise self._refused(reservation, error) from error
+            # On record goes the kind of the refusal alone: what was wrong with the data is the curator's.
+            free = self.ledger.refuse(
+                self.dataset.name, self.request, self.recorded, type(error).__name__, unused=reservation
+            )
+            spent = (
+                "nothing was spent"
+                if free
+                else f'the budget stays reserved for the request "{self.request}": running the same command '
+                "once the input is right spends nothing more"
+            )
+            raise type(error)(error.what, f"{error.do} Nothing was published, and {spent}.") from error
         return counts
 
     def _counts(self, reservation: Reservation, progress: Progress, confirm: Confirm) -> Counts:
         question, listed, form = self.question, self.inquiry.places, self.inquiry.format
-
-        def on_files(files: tuple[str, ...]) -> None:
-            self.ledger.read_files(reservation, files)
-
+        most = question.max_places_per_person
+        common: dict[str, Any] = {
+            "expected": self.expected,
+            "key": self.ledger.fingerprint_key,
+            "on_files": lambda files: self.ledger.read_files(reservation, files),
+            "progress": progress,
+        }
         if question.groups is not None:
-            return count_grouped(
-                self.visits,
-                listed,
-                question.groups,
-                form,
-                max_groups_per_person=question.max_places_per_person,
-                expected=self.expected,
-                allow_nobody=self.allow_nobody,
-                key=self.ledger.fingerprint_key,
-                on_files=on_files,
-                progress=progress,
-            )
+            limit, counted = len(listed) if most is None else most, question.groups.counted
+            found = count_people(self.visits, listed, counted, form, max_groups_per_person=limit, **common)
+            return as_counts(found, question.groups)
         return count_visits(
             self.visits,
             listed,
             question.each_window,
             form,
-            max_places_per_person=question.max_places_per_person,
+            max_places_per_person=most,
             exclude_unknown_places=self.inquiry.exclude_unknown_places,
-            expected=self.expected,
-            key=self.ledger.fingerprint_key,
-            on_files=on_files,
             until=(self.known_on or reservation.time) if question.so_far else None,
             confirm=confirm,
             remember=default_cache(),
-            progress=progress,
+            **common,
         )
-
-    def _refused(self, reservation: Reservation, error: SafesideError) -> SafesideError:
-        """The refusal goes on record by its kind alone: what was wrong with the data is the curator's."""
-        free = self.ledger.refuse(
-            self.dataset.name, self.request, self.recorded, type(error).__name__, unused=reservation
-        )
-        spent = (
-            "nothing was spent"
-            if free
-            else f'the budget stays reserved for the request "{self.request}": running the same command once '
-            "the input is right spends nothing more"
-        )
-        return type(error)(error.what, f"{error.do} Nothing was published, and {spent}.")
 
     def _finish(self, reservation: Reservation, files: Mapping[str, bytes] | None) -> Release:
         """Sign, appear, clear up, return: each is done once, however often this runs."""
@@ -384,15 +363,3 @@ class Publication:
                 "reached any more, so unused budget was not returned.",
                 "Bring the database back and run `safeside.recover_ledger(...)`, which returns it.",
             ) from error
-
-    @contextmanager
-    def _explaining(self) -> Iterator[None]:
-        """Whoever is stopped after paying is told that trying again costs nothing."""
-        try:
-            yield
-        except (CannotWrite, StoreUnavailable) as error:
-            again = (
-                f' The budget is reserved for the request "{self.request}": running the same command again '
-                "finishes the release and spends nothing more."
-            )
-            raise type(error)(error.what, error.do + again) from error

@@ -162,11 +162,12 @@ class Question(Record, frozen=True, kw_only=True):
         elif self.measures != (VISITED,):
             raise BadQuestion("Visits have one measure.", "Use `safeside.ask`.")
         require_language(self.language)
-        self._check_windows()
-        window = self.window
+        if tuple(one.text for one in self.each_window) != self.windows:
+            raise BadQuestion("The window is not written as it is asked about.", "Use `safeside.ask`.")
+        Windows(each=self.each_window)  # such as can be counted together
         if self.timezone is not None:
             find_zone(self.timezone)
-        if self.so_far and window.instant:
+        if self.so_far and self.window.instant:
             raise BadQuestion(
                 "A moment has come or it has not: there is no `so_far=True` of it.",
                 "Leave `so_far=True` out, or ask about an interval.",
@@ -186,13 +187,6 @@ class Question(Record, frozen=True, kw_only=True):
             )
         self._check_at_least()
         self.method.check(self)
-
-    def _check_windows(self) -> None:
-        """Each written as it is asked about, and all of them such as can be counted together."""
-        each = self.each_window
-        if tuple(one.text for one in each) != self.windows:
-            raise BadQuestion("The window is not written as it is asked about.", "Use `safeside.ask`.")
-        Windows(each=each)
 
     def _check_at_least(self) -> None:
         if self.at_least is None:
@@ -260,27 +254,23 @@ def common_threshold(targets: Sequence[str], limits: Whole) -> tuple[int, dict[s
 
 def require_time(window: Window, known_on: datetime, *, so_far: bool) -> None:
     """Nobody can have been anywhere at a time that has not come: "at most 0" of tomorrow is no answer."""
+    follows = ""
     if known_on < window.start:
-        raise BadQuestion(
-            f"The time asked about ({window.text}) had not come at the moment the data speak from "
-            f"({_moment(known_on, window)}).",
-            "Ask about a time that has passed. If it has, check `timezone=` and `known_on=`.",
-        )
-    if known_on < window.end and not so_far:
-        raise BadQuestion(
-            f"The time asked about ({window.text}) was not over at the moment the data speak from "
-            f"({_moment(known_on, window)}).",
+        was = "had not come"
+        do = "Ask about a time that has passed. If it has, check `timezone=` and `known_on=`."
+    elif known_on < window.end and not so_far:
+        was = "was not over"
+        do = (
             "Wait until it is over; or ask about the part that has passed, up to that moment; or give "
-            "`so_far=True`, and every statement says that the time was not over.",
+            "`so_far=True`, and every statement says that the time was not over."
         )
-    if known_on >= window.end and so_far:
-        raise BadQuestion(
-            f"The time asked about ({window.text}) was over at the moment the data speak from "
-            f"({_moment(known_on, window)}), so `so_far=True` would not be true.",
-            "Leave `so_far=True` out.",
-        )
-
-
-def _moment(moment: datetime, window: Window) -> str:
-    """On the clock the question was asked in."""
-    return moment.astimezone(clock(window.text, None)).isoformat(timespec="seconds")
+    elif known_on >= window.end and so_far:
+        was, follows = "was over", ", so `so_far=True` would not be true"
+        do = "Leave `so_far=True` out."
+    else:
+        return
+    moment = known_on.astimezone(clock(window.text, None)).isoformat(timespec="seconds")
+    raise BadQuestion(
+        f"The time asked about ({window.text}) {was} at the moment the data speak from ({moment}){follows}.",
+        do,
+    )

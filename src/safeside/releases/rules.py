@@ -24,7 +24,9 @@ from typing import Final
 from safeside.errors import BadQuestion, LimitBroken
 from safeside.ledger import Ledger, Reservation, Stage
 from safeside.ledger.periods import word
-from safeside.visits import Counts, VisitFormat, Window, local_midnight
+from safeside.releases.methods import Whole
+from safeside.releases.question import Question
+from safeside.visits import VisitFormat, Window, local_midnight
 from safeside.words import Words
 
 CLOSED: Final = (
@@ -89,18 +91,27 @@ def require_new(earlier: Reservation | None) -> None:
         )
 
 
-def require_within(counts: Counts, people: int | None, *, allow_nobody: bool) -> None:
+def require_within(counts: Whole, question: Question, *, allow_nobody: bool) -> None:
     """Stop where a count breaks a limit; by how much, or where, is not said."""
-    if people is not None and int(counts.values.max()) > people:
+    people, groups = question.people, question.groups
+    if groups is not None:
+        groups.require_within(counts)
+    if people is not None and int(counts.max()) > people:
         raise LimitBroken(
             f"A count is larger than {people}, the number of people that the dataset was made with.",
             "Look for rows that are wrong: two sources under one list of places, or several people's "
             "identifiers for one.",
         )
-    if not allow_nobody and not counts.values.any():
+    if allow_nobody or counts.any():
+        return
+    if groups is not None:
         raise LimitBroken(
-            "Nobody in these visits was at any of the places at the time asked about "
-            f"({counts.window.text}).",
-            "Check that the file is of that day and that `timezone=` is right. If nobody was there, confirm "
-            "it with `allow_nobody=True`; that is not published.",
+            "Nobody in this table is counted in any group.",
+            "Check that it is the right file and the right condition. If nobody is, confirm it with "
+            "`allow_nobody=True`; that is not published.",
         )
+    raise LimitBroken(
+        f"Nobody in these visits was at any of the places at the time asked about ({question.window.text}).",
+        "Check that the file is of that day and that `timezone=` is right. If nobody was there, confirm "
+        "it with `allow_nobody=True`; that is not published.",
+    )
