@@ -115,13 +115,18 @@ def move(old: Path, new: Path) -> None:
     flush(new.parent)
 
 
-def remove(directory: Path) -> None:
-    """Delete a directory and everything in it; nothing happens where there is none."""
-    with writing(directory):
-        if directory.exists():
+def remove(path: Path) -> None:
+    """Delete a file, or a directory and everything in it; a link is deleted, never followed.
+
+    Nothing happens where there is none.
+    """
+    with writing(path):
+        if not path.is_dir() or path.is_symlink():
+            path.unlink(missing_ok=True)
+        else:
             try:
-                shutil.rmtree(directory)
+                shutil.rmtree(path)
             except RecursionError:
                 raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG)) from None
-    if directory.parent.exists():
-        flush(directory.parent)
+    if path.parent.exists():
+        flush(path.parent)

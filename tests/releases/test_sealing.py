@@ -6,28 +6,29 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.faults.publishing import World
 
 from safeside.ledger import Reservation, open_ledger
-from safeside.releases.sealing import bound_to, new_key, room, seal, unseal
+from safeside.releases.sealing import bound_to, room, seal, unseal
 
 FILES = st.dictionaries(st.text(st.characters(codec="utf-8")), st.binary(max_size=50), max_size=5)
 
 
 @given(files=FILES, bound=st.binary(max_size=20))
 def test_what_was_sealed_comes_out(files: dict[str, bytes], bound: bytes) -> None:
-    key = new_key()
+    key = AESGCM.generate_key(256)
     for length in (1, 7, 1000):
         assert unseal(seal(files, key, bound, length), key, bound) == files
 
 
 @given(files=FILES, at=st.integers(0), flip=st.integers(1, 255), cut=st.integers(0, 3))
 def test_what_was_altered_stays_shut(files: dict[str, bytes], at: int, flip: int, cut: int) -> None:
-    key = new_key()
+    key = AESGCM.generate_key(256)
     data = bytearray(seal(files, key, b"for this", 100))
-    assert unseal(bytes(data), new_key(), b"for this") is None
+    assert unseal(bytes(data), AESGCM.generate_key(256), b"for this") is None
     assert unseal(bytes(data), key, b"for that") is None
     data[at % len(data)] ^= flip
     assert unseal(bytes(data[cut:]), key, b"for this") is None
@@ -39,7 +40,9 @@ def test_the_length_of_what_was_sealed_says_nothing_of_it(
     files: dict[str, bytes], other: dict[str, bytes]
 ) -> None:
     enough = room(10, "public")
-    assert len(seal(files, new_key(), b"", enough)) == len(seal(other, new_key(), b"", enough))
+    assert len(seal(files, AESGCM.generate_key(256), b"", enough)) == len(
+        seal(other, AESGCM.generate_key(256), b"", enough)
+    )
 
 
 OTHER: dict[str, Callable[[Reservation], Reservation]] = {

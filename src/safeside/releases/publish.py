@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -110,21 +110,27 @@ def prepare(
     """
     asked, paying = _split(given, question, account)
     account = account or Account(**paying)
+    path = None if isinstance(account.key, PrivateKey) else Path(account.key)
     signing = account.key
     if not isinstance(signing, PrivateKey):
         signing = load_private(signing, ask=ask_passphrase)
     backdrop = None if account.basemap is None else read_basemap(account.basemap)
-    book = account.ledger if isinstance(account.ledger, Ledger) else open_ledger(account.ledger)
-    try:
+    lent = account.ledger
+    opened: AbstractContextManager[Ledger] = (
+        nullcontext(lent) if isinstance(lent, Ledger) else open_ledger(lent)
+    )
+    with opened as book:
         known = book.dataset(account.dataset)
         inquiry = question or ask(**asked, dataset=known)
         require_declared(inquiry.question, known)
         _require_forecast(inquiry)
         _require_published(inquiry.question.method.builds_on, book)
-        if not isinstance(account.key, PrivateKey):
-            remember(Path(account.key), book)
+        keys = [signing.public]
+        if path is not None:
+            remember(path, book)
+            keys += load_public(keyring_path(path)) if keyring_path(path).is_file() else ()
         target = _directory(Path(account.out))
-        siblings, doubtful = _siblings(target, book, _keys(account.key, signing))
+        siblings, doubtful = _siblings(target, book, keys)
         book.reconcile(siblings)
         earlier = None if account.supersedes is None else _earlier(account.supersedes, inquiry, book)
         request = account.request_id or _request(account, inquiry, target, earlier)
@@ -149,9 +155,6 @@ def prepare(
         )
         publication.require_time()
         yield publication
-    finally:
-        if not isinstance(account.ledger, Ledger):
-            book.close()
 
 
 def publish(
@@ -239,9 +242,9 @@ def _split(
     given: Mapping[str, Any], question: Inquiry | None, account: Account | None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The arguments of the question and those of the account; what would be ignored is refused."""
-    asked = {name: value for name, value in given.items() if name in ARGUMENTS}
-    paying = {name: value for name, value in given.items() if name in _ACCOUNT and name not in ARGUMENTS}
-    paying |= {"dataset": asked.pop("dataset")} if "dataset" in asked else {}
+    # The dataset is one of the account; the question is told of its limits.
+    asked = {name: value for name, value in given.items() if name in ARGUMENTS - _ACCOUNT}
+    paying = {name: value for name, value in given.items() if name in _ACCOUNT}
     for name in given.keys() - asked.keys() - paying.keys():
         raise TypeError(f"publish() got an unexpected keyword argument '{name}'")
     for whole, parts, called in ((question, asked, "question"), (account, paying, "account")):
@@ -270,12 +273,6 @@ def _request(account: Account, inquiry: Inquiry, out: Path, supersedes: str | No
         "known_on": None if moment is None else moment.astimezone(UTC).isoformat(),
     }
     return f"r-{records.digest(records.canonical(asked))[:_ID]}"
-
-
-def _keys(key: str | Path | PrivateKey, signing: PrivateKey) -> tuple[PublicKey, ...]:
-    """Every public key of this publisher: the one in use, and those of the keyring beside it."""
-    ring = None if isinstance(key, PrivateKey) else keyring_path(Path(key))
-    return (signing.public, *(load_public(ring) if ring is not None and ring.is_file() else ()))
 
 
 def _siblings(out: Path, ledger: Ledger, keys: Sequence[PublicKey]) -> tuple[list[Published], list[Path]]:

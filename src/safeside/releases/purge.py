@@ -21,8 +21,6 @@ from safeside.releases.staging import APPEARING, SEALED
 
 _LEFT: Final = re.compile(rf"\..+\.[0-9a-f]{{16}}\.[0-9a-f]{{16}}\.({SEALED}|{APPEARING})")
 _SQLITE: Final = b"SQLite format 3\x00"
-_KEY: Final = b"-----BEGIN"
-_WITNESS: Final = ".witness"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,20 +36,18 @@ def purge(paths: Sequence[Path | str], *, ledger: Ledger | None = None, dry_run:
     deleted: list[Path] = []
     kept: list[tuple[Path, str]] = []
     for path in map(Path, paths):
-        if path.is_dir() and not path.is_symlink():
-            for left in sorted(path.iterdir()):
-                if _LEFT.fullmatch(left.name):
-                    why = _still_needed(left, ledger)
-                    if why:
-                        kept.append((left, why))
-                    else:
-                        deleted.append(left)
-        else:
+        if not path.is_dir() or path.is_symlink():
             _require_data(path)
             deleted.append(path)
+            continue
+        for left in sorted(one for one in path.iterdir() if _LEFT.fullmatch(one.name)):
+            if why := _still_needed(left, ledger):
+                kept.append((left, why))
+            else:
+                deleted.append(left)
     if not dry_run:
         for path in deleted:
-            _delete(path)
+            disk.remove(path)
     return Purged(deleted=tuple(deleted), kept=tuple(kept))
 
 
@@ -67,9 +63,9 @@ def _require_data(path: Path) -> None:
     with disk.writing(path), path.open("rb") as file:
         start = file.read(len(_SQLITE))
     beside = {child.name for child in path.parent.iterdir()}
-    if start == _SQLITE or path.name.endswith(_WITNESS):
+    if start == _SQLITE or path.name.endswith(".witness"):
         what = "a ledger or its witness, which must outlive the data"
-    elif start.startswith(_KEY) or path.name.endswith((".keyring", ".pub")):
+    elif start.startswith(b"-----BEGIN") or path.name.endswith((".keyring", ".pub")):
         what = "a key, without which releases cannot be verified"
     elif FILE in beside or WITHDRAWN in beside:
         what = "part of a release, which holds no personal data"
@@ -93,12 +89,3 @@ def _still_needed(left: Path, ledger: Ledger | None) -> str | None:
     if any(draw.file == left.name for draw in ledger.draws().values()):
         return "the ledger has committed to it: run the same `safeside.publish(...)` again to finish it"
     return None
-
-
-def _delete(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        disk.remove(path)
-        return
-    with disk.writing(path):
-        path.unlink()
-    disk.flush(path.parent)

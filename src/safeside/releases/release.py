@@ -187,8 +187,7 @@ class Release:
     def summary(self) -> str:
         """What was said, in a few lines."""
         question = self.record.question
-        when = wording.when(question)
-        when = f"{when[:1].upper()}{when[1:]}"
+        when = wording.heading(question)
         head = question.words("simulation.summary", when=when) if self.simulated else f"{when}."
         return "\n".join([head, *wording.summary(self.record)])
 

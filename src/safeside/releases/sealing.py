@@ -21,7 +21,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from safeside import disk, records, untrusted
-from safeside.errors import BadRelease, CannotWrite, StoreUnavailable
+from safeside.errors import BadRelease, CannotWrite, StoreUnavailable, UnsafeFile
 from safeside.ledger import Draw, Ledger, Reservation, steps
 from safeside.releases import publish_steps
 from safeside.releases.record import FILE, SIGNATURE, bad
@@ -37,11 +37,6 @@ _NONCE: Final = bytes(12)
 _FIXED: Final = 1 << 18
 _EACH_CONDITION: Final = 512
 _COPIES: Final = 8
-
-
-def new_key() -> bytes:
-    """A key for one draw."""
-    return AESGCM.generate_key(_KEY_BITS)
 
 
 def bound_to(reservation: Reservation) -> bytes:
@@ -93,7 +88,7 @@ def seal_into(
     sealed: BinaryIO, path: Path, files: Mapping[str, bytes], reservation: Reservation, room: int
 ) -> Draw:
     """Everything that was drawn on the disk, under a key that is nowhere but in what this returns."""
-    key = new_key()
+    key = AESGCM.generate_key(_KEY_BITS)
     data = seal(files, key, bound_to(reservation), room)
     with disk.writing(path):
         sealed.write(data)
@@ -128,14 +123,8 @@ class Draws:
         if drawn is None:
             drawn = self._unsealed(reservation)
         steps.reached(publish_steps.COMMITTED)
-        signature = sign(
-            drawn[FILE],
-            self.key,
-            file=FILE,
-            ledger=self.ledger.ledger_id,
-            reference=reservation.reference,
-        )
-        files = {**drawn, SIGNATURE: signature}
+        receipt = {"ledger": self.ledger.ledger_id, "reference": reservation.reference}
+        files = {**drawn, SIGNATURE: sign(drawn[FILE], self.key, file=FILE, **receipt)}
         steps.reached(publish_steps.SIGNED)
         try:
             self.staging.appear(files)
@@ -149,9 +138,11 @@ class Draws:
 
     def _unsealed(self, reservation: Reservation) -> Mapping[str, bytes]:
         """What an earlier run drew, if the ledger's key opens it and it is what the ledger committed to."""
-        draw = self.ledger.draws().get(reservation.digest)
-        data = None if draw is None else self.staging.read_sealed(draw)
-        files = None if draw is None or data is None else unseal(data, draw.key, bound_to(reservation))
+        draw, files = self.ledger.draws().get(reservation.digest), None
+        if draw is not None:
+            with suppress(OSError, UnsafeFile):
+                data = untrusted.read(self.staging.out.parent / draw.file, draw.size)
+                files = unseal(data, draw.key, bound_to(reservation))
         if files is None or records.digest(files[FILE]) != reservation.manifest:
             raise BadRelease(
                 f'The release for the request "{reservation.request}" was committed, and what was drawn for '

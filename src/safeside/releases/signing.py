@@ -11,6 +11,7 @@ import hashlib
 import os
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -45,11 +46,6 @@ class PublicKey:
     """
 
     raw: bytes
-
-    @classmethod
-    def of(cls, key: Ed25519PublicKey) -> PublicKey:
-        """The key, from the form that the library of keys has."""
-        return cls(raw=key.public_bytes_raw())
 
     @property
     def id(self) -> str:
@@ -89,7 +85,7 @@ class PrivateKey:
     @property
     def public(self) -> PublicKey:
         """The half that readers hold."""
-        return PublicKey.of(self._key.public_key())
+        return PublicKey(raw=self._key.public_key().public_bytes_raw())
 
     def pem(self, passphrase: str | None) -> bytes:
         """The private key as it is stored: under a passphrase, or readable for whoever has the file."""
@@ -250,12 +246,10 @@ def load_public(path: Path | str) -> tuple[PublicKey, ...]:
     )
     keys = []
     for block in _BLOCK.findall(data):
-        try:
+        with suppress(ValueError):
             key = serialization.load_pem_public_key(block)
-        except ValueError:
-            continue
-        if isinstance(key, Ed25519PublicKey):
-            keys.append(PublicKey.of(key))
+            if isinstance(key, Ed25519PublicKey):
+                keys.append(PublicKey(raw=key.public_bytes_raw()))
     if not keys:
         raise BadSignature(
             f'"{path}" holds no Ed25519 public key.',

@@ -14,16 +14,15 @@ import fcntl
 import hashlib
 import os
 import secrets
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from safeside import disk, untrusted
-from safeside.errors import CannotWrite, UnsafeFile
-from safeside.ledger import Draw, steps
+from safeside import disk
+from safeside.errors import CannotWrite
+from safeside.ledger import steps
 from safeside.releases import publish_steps
 
 SEALED: Final = "sealed"
@@ -94,14 +93,6 @@ class Staging:
             path.unlink(missing_ok=True)
             raise
 
-    def read_sealed(self, draw: Draw) -> bytes | None:
-        """The bytes under the name the ledger has for a draw; nothing where they cannot be those."""
-        try:
-            data = untrusted.read(self.out.parent / draw.file, draw.size)
-        except (OSError, UnsafeFile):
-            return None
-        return data if len(data) == draw.size else None
-
     def appear(self, files: Mapping[str, bytes]) -> None:
         """The release is there, whole: written into a directory of our own, which then gets its name."""
         path = self._fresh(APPEARING)
@@ -119,7 +110,8 @@ class Staging:
                 steps.reached(publish_steps.FLUSHED)
                 self._rename(path, handle)
         except BaseException:
-            _delete(path)
+            with suppress(CannotWrite):
+                disk.remove(path)
             raise
 
     def _rename(self, path: Path, handle: int) -> None:
@@ -139,7 +131,8 @@ class Staging:
     def clear(self) -> None:
         """Delete what this request left beside the directory, as far as that is possible."""
         for left in self._left():
-            _delete(left)
+            with suppress(CannotWrite):
+                disk.remove(left)
         disk.flush(self.out.parent)
 
     def _fresh(self, name: str) -> Path:
@@ -160,15 +153,6 @@ def _opened(path: Path) -> Iterator[int]:
         yield handle
     finally:
         os.close(handle)
-
-
-def _delete(path: Path) -> None:
-    """Whatever stands under this name; a link is deleted, never followed."""
-    with suppress(OSError):
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        else:
-            path.unlink(missing_ok=True)
 
 
 def _locked(path: Path) -> int:

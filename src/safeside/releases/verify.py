@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
+import numpy as np
 import polars as pl
 
 from safeside.decisions.states import State
@@ -28,10 +29,8 @@ from safeside.ledger.state import SLACK_SECONDS
 from safeside.privacy.guarantee import Unit
 from safeside.records import Part, canonical
 from safeside.releases import files
-from safeside.releases.answers import Answers
 from safeside.releases.files.answers import CSV
 from safeside.releases.methods import Conditions
-from safeside.releases.methods.base import Mask
 from safeside.releases.question import Targets, common_threshold
 from safeside.releases.record import (
     FILE,
@@ -57,7 +56,6 @@ _KNOWN: Final[Mapping[str, str]] = {
     "promise": "its promise is not that of its dataset's caps",
     "earlier": "it does not name the releases before it by a number and their digest",
 }
-_NO_MOMENT: Final = "the moment it speaks from is not one, or not written as safeside writes it"
 _DIGEST: Final = re.compile("[0-9a-f]{64}")
 _WORDS: Final = frozenset({"sentence", "promise"})
 
@@ -170,20 +168,14 @@ def _check_answers(release: Release) -> None:
     asked, method = release.conditions, question.method
     if not release.record.outcome.keys() <= method.outcomes:
         raise bad("it publishes what its method does not")
-    if not (
-        _possible(answers, question.people) & method.follows(asked, answers, release.record.outcome)
-    ).all():
+    most = np.iinfo(np.int64).max if question.people is None else question.people
+    bounds = ~answers.bounded | ((answers.lower <= answers.upper) & (answers.upper <= most))
+    possible = (answers.lower >= 0) & bounds & method.follows(asked, answers, release.record.outcome)
+    if not possible.all():
         raise bad("a state in answers.csv does not follow from its bounds")
     wrong = method.why_impossible(asked, answers, release.record.outcome)
     if wrong is not None:
         raise bad(wrong)
-
-
-def _possible(answers: Answers, people: int | None) -> Mask:
-    possible = (answers.lower >= 0) & (~answers.bounded | (answers.lower <= answers.upper))
-    if people is not None:
-        possible &= ~answers.bounded | (answers.upper <= people)
-    return possible
 
 
 def check_claims(release: Release) -> None:
@@ -226,7 +218,7 @@ def _check_moment(record: ReleaseRecord) -> None:
         if known_on.tzinfo is None or written(known_on) != record.known_on:
             raise ValueError
     except ValueError:
-        raise bad(_NO_MOMENT) from None
+        raise bad("the moment it speaks from is not one, or not written as safeside writes it") from None
     question, window = record.question, record.question.each_window[-1]
     over = window.start if question.so_far else window.end
     if known_on < over.replace(microsecond=0):
