@@ -14,7 +14,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from safeside.decisions import State, beta_at_least, boundary_coins, decide
+from safeside.decisions.sanitizers import beta_at_least, boundary_coins, decide
+from safeside.decisions.states import State
 from safeside.mechanisms import AGeo, OptimalDecision
 from safeside.noise.entropy import Entropy, simulated_entropy
 from safeside_studies import rules

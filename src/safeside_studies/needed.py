@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from safeside.decisions import approximate_dp, needed_delta, needed_epsilon_adp, needed_epsilon_dp
+from safeside.decisions.bounds import approximate_dp, needed_delta, needed_epsilon_adp, needed_epsilon_dp
 from safeside.exact import show
 from safeside.privacy.records import Visits
 from safeside.privacy.worked import DEFINITIONS, PRIORS, QUESTIONS, Explanation, explain

@@ -13,8 +13,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from safeside.decisions import adp_at_most, approximate_dp, beta_at_most, dp
+from safeside.decisions.bounds import adp_at_most, approximate_dp, dp
 from safeside.exact import Number
+from safeside.mechanisms import AGeo
 from safeside_studies.competitor import virtual_beta
 from safeside_studies.figure_style import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, Line
 
@@ -32,7 +33,7 @@ class Question:
 
 
 def _ours(ask: Question, steps: int) -> float:
-    return float(beta_at_most(steps - 1, 0, ask.epsilon).mid()) if steps > 0 else 0.0
+    return float(AGeo(epsilon=ask.epsilon).beta(steps - 1, 0).mid()) if steps > 0 else 0.0
 
 
 def _paper(ask: Question, steps: int) -> float:

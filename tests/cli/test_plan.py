@@ -12,9 +12,9 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from safeside.cli.main import build
-from safeside.decisions import beta_at_most
 from safeside.errors import SafesideError
 from safeside.exact import ball
+from safeside.mechanisms import AGeo
 
 ARGUMENTS = ["plan", "--at-most", "5", "--epsilon", "1"]
 
@@ -44,7 +44,7 @@ def test_json() -> None:
     assert made["delta"] == "0.0001"
     assert [row["count"] for row in made["rows"]] == list(range(6))
     for row in made["rows"]:
-        exact = beta_at_most(5, row["count"], 1)
+        exact = AGeo(epsilon=1).beta(5, row["count"])
         assert ball(0) + row["adp"] <= exact
         assert float(exact.mid()) == pytest.approx(row["adp"], abs=1e-15)
         assert row["dp"] == 0

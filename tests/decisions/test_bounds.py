@@ -8,22 +8,21 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from safeside.decisions import (
+from safeside.decisions.bounds import (
     adp_at_least,
     adp_at_most,
     approximate_dp,
-    beta_at_most,
     dp,
     needed_delta,
     needed_epsilon_adp,
     needed_epsilon_dp,
-    sanitizer,
-    separating_set,
     smallest_epsilon,
 )
+from safeside.decisions.onesided import sanitizer
 from safeside.errors import BadNumber
 from safeside.exact import ball
-from safeside.mechanisms import AGeo, Mangat, Tail, TwoSidedGeometric
+from safeside.mechanisms import AGeo, Mangat, TwoSidedGeometric
+from safeside.mechanisms.published import Tail
 
 
 def test_needed_epsilon_under_dp() -> None:
@@ -71,7 +70,7 @@ def test_adp_is_above_dp_on_both_sides() -> None:
 
 def test_ageo_reaches_the_adp_bound() -> None:
     for steps in range(1, 7):
-        assert beta_at_most(6, 7 - steps, "0.3").overlaps(adp_at_most(steps=steps, epsilon="0.3"))
+        assert AGeo(epsilon="0.3").beta(6, 7 - steps).overlaps(adp_at_most(steps=steps, epsilon="0.3"))
 
 
 def test_needed_epsilon_under_adp() -> None:
@@ -91,9 +90,9 @@ def test_the_smallest_epsilon_is_enough_and_one_digit_less_is_not(
     least = smallest_epsilon(at_most=at_most, beta="0.9", count=count, sensitivity=sensitivity, digits=digits)
     assert (least * 10**digits).denominator == 1
     wanted = ball(Fraction(9, 10))
-    assert beta_at_most(at_most, count, least / sensitivity) >= wanted
+    assert AGeo(epsilon=least / sensitivity).beta(at_most, count) >= wanted
     less = (least - Fraction(1, 10**digits)) / sensitivity
-    assert beta_at_most(at_most, count, less) < wanted
+    assert AGeo(epsilon=less).beta(at_most, count) < wanted
 
 
 def test_one_sided_by_definition() -> None:
@@ -120,8 +119,8 @@ def test_one_sanitizer_serves_every_false_dataset() -> None:
     half = Fraction(1, 2)
     true = {"a": half, "b": half}
     false = [{"a": Fraction(1)}, {"b": Fraction(1)}]
-    assert separating_set(true, false[0], 0, "0.5") == {"b"}
-    assert separating_set(true, false[1], 0, "0.5") == {"a"}
+    assert sanitizer(true, false[:1], 0, "0.5") == {"b"}
+    assert sanitizer(true, false[1:], 0, "0.5") == {"a"}
     assert sanitizer(true, false, 0, "0.5") is None
 
 
@@ -129,7 +128,7 @@ def test_the_necessary_condition_holds_at_alpha_0() -> None:
     """Proposition III.1 as printed asks for 0 > beta Pr[...] at alpha = 0; yet Mangat's is one-sided."""
     mechanism = Mangat(epsilon=1)
     no, yes = mechanism.distribution(False), mechanism.distribution(True)
-    assert separating_set(no, yes, 0, "0.63") == {False}
+    assert sanitizer(no, [yes], 0, "0.63") == {False}
     assert not any(0 * no[z] > 63 * yes[z] for z in (True, False))
 
 

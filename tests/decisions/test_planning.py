@@ -1,24 +1,15 @@
-"""The planner names the strongest definition that is enough, certified; expected betas by hand."""
+"""The planner names the strongest definition that is enough, certified."""
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
-from safeside.decisions import (
-    Definition,
-    approximate_dp,
-    beta_at_most,
-    expected_beta,
-    expected_beta_sparse,
-    plan,
-)
-from safeside.decisions.planning import rounded_down
+from safeside.decisions.bounds import approximate_dp
+from safeside.decisions.planning import Definition, plan, rounded_down
 from safeside.exact import ball
-from safeside.mechanisms import PaperSALap, SAGeo
+from safeside.mechanisms import AGeo
 
 
 @pytest.mark.parametrize(
@@ -50,7 +41,7 @@ def test_the_table() -> None:
     assert [row.count for row in made.rows] == [0, 1, 2, 3, 4]
     for row in made.rows:
         steps = 5 - row.count
-        assert row.adp.overlaps(beta_at_most(4, row.count, "0.5"))
+        assert row.adp.overlaps(AGeo(epsilon="0.5").beta(4, row.count))
         assert row.dp.overlaps(approximate_dp(steps=steps, epsilon="0.5", alpha="0.02"))
         assert row.approximate_dp.overlaps(
             approximate_dp(steps=steps, epsilon="0.5", delta="0.01", alpha="0.02")
@@ -62,7 +53,7 @@ def test_a_person_in_several_counts_leaves_each_a_part() -> None:
     made = plan(at_most=4, epsilon=1, delta="0.02", alpha="0.01", sensitivity=2)
     for row in made.rows:
         half = {"steps": 5 - row.count, "epsilon": "0.5", "alpha": "0.01"}
-        assert row.adp.overlaps(beta_at_most(4, row.count, "0.5"))
+        assert row.adp.overlaps(AGeo(epsilon="0.5").beta(4, row.count))
         assert row.dp.overlaps(approximate_dp(**half))
         assert row.approximate_dp.overlaps(approximate_dp(**half, delta="0.01"))
 
@@ -103,35 +94,3 @@ def test_the_sentence_names_whose_step_is_hidden() -> None:
 )
 def test_betas_are_rounded_down(value: str, shown: str) -> None:
     assert rounded_down(ball(Fraction(value))) == shown
-
-
-def test_expected_beta() -> None:
-    """Unsafe places do not count; thresholds may differ."""
-    mean = expected_beta([0, 2, 9, 4], [3, 3, 3, 4], lambda k: beta_at_most(k - 1, 0, 1))
-    by_hand = sum(1 - math.exp(-k) for k in (4, 2, 1)) / 3
-    assert float(mean.mid()) == pytest.approx(by_hand)
-    assert expected_beta([9], 3, lambda k: ball(k)) is None
-
-
-def test_expected_beta_of_many_places_is_one_beta_for_each_distance() -> None:
-    counts = np.tile(np.arange(5), 200_000)
-    mean = expected_beta(counts, 3, lambda k: beta_at_most(k - 1, 0, 1))
-    assert float(mean.mid()) == pytest.approx(sum(1 - math.exp(-k) for k in (4, 3, 2, 1)) / 4)
-
-
-@pytest.mark.parametrize("mechanism", [SAGeo(epsilon_each=1, alarms=2), PaperSALap(epsilon_each=1)])
-def test_expected_beta_of_a_sparse_release(mechanism: SAGeo | PaperSALap) -> None:
-    """Against the transcripts: given that it was asked, and over all safe queries."""
-    counts, limits = [1, 0, 4, 0], [2, 1, 2, 3]
-    law = mechanism.distribution(counts, limits, 5)
-    safe = [i for i in range(4) if counts[i] <= limits[i]]
-    asked = quiet = 0.0
-    for said, mass in law.items():
-        asked += float(mass.mid()) * sum(s.query in safe for s in said)
-        quiet += float(mass.mid()) * sum(s.query in safe and s.alarm is None for s in said)
-    given = expected_beta_sparse(mechanism, counts, limits, given_asked=True)
-    overall = expected_beta_sparse(mechanism, counts, limits, given_asked=False)
-    assert given == pytest.approx(quiet / asked)
-    assert overall == pytest.approx(quiet / 3)
-    assert overall < given
-    assert expected_beta_sparse(mechanism, [9], [1], given_asked=True) is None

@@ -10,10 +10,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from safeside.decisions import (
-    State,
+from safeside.decisions.sanitizers import (
     beta_at_least,
-    beta_at_most,
     boundary,
     boundary_coins,
     decide,
@@ -21,6 +19,7 @@ from safeside.decisions import (
     decide_sparse,
     margin,
 )
+from safeside.decisions.states import State
 from safeside.exact import PMF_BITS, ball, evaluate, exp, precision
 from safeside.mechanisms import AGeo, OptimalDecision, PaddedGeo, SAGeo, SALap, SparseVector
 from safeside.noise.entropy import simulated_entropy, system_entropy
@@ -85,7 +84,7 @@ def test_states_are_as_often_as_the_betas_say(alpha: str) -> None:
         most = masses[plain == State.AT_MOST].sum()
         least = masses[plain == State.AT_LEAST].sum()
         mixed = (1 - p) * least + p * masses[coined == State.AT_LEAST].sum()
-        assert most == pytest.approx(float(beta_at_most(t, count, "0.8").mid()), abs=1e-9)
+        assert most == pytest.approx(float(mechanism.beta(t, count).mid()), abs=1e-9)
         assert least == pytest.approx(float(beta_at_least(t, count, "0.8", alpha).mid()), abs=1e-9)
         assert mixed == pytest.approx(float(beta_at_least(t, count, "0.8", alpha, coin=True).mid()), abs=1e-9)
         if count <= t:

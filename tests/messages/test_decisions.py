@@ -11,17 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from safeside.decisions import (
-    decide,
-    decide_sparse,
-    margin,
-    needed_epsilon_adp,
-    needed_epsilon_dp,
-    plan,
-    sanitizer,
-)
-from safeside.decisions import smallest_epsilon as smallest
+from safeside.decisions.bounds import needed_epsilon_adp, needed_epsilon_dp
+from safeside.decisions.bounds import smallest_epsilon as smallest
+from safeside.decisions.onesided import sanitizer
 from safeside.decisions.plan_picture import draw
+from safeside.decisions.planning import plan
+from safeside.decisions.sanitizers import decide, decide_sparse, margin
 from safeside.errors import BadCounts, BadNumber, BadQuestion, CannotWrite, MissingExtra, SafesideError
 from safeside.mechanisms import SparseVector
 from safeside.privacy.guarantee import Direction

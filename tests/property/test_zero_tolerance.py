@@ -13,8 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from safeside.decisions import State, decide, decide_by_law, decide_sparse
-from safeside.mechanisms import AGeo, ALap, Answer, OptimalDecision, PaddedGeo, SAGeo, SALap
+from safeside.decisions.sanitizers import decide, decide_by_law, decide_sparse
+from safeside.decisions.states import State
+from safeside.mechanisms import AGeo, ALap, OptimalDecision, PaddedGeo, SAGeo, SALap
+from safeside.mechanisms.sequences import Answer
 from safeside.noise.entropy import system_entropy
 from safeside.privacy.guarantee import Direction
 

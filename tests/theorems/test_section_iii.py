@@ -15,7 +15,7 @@ from tests.theorems.linear import best_beta, chain_beta
 
 from safeside import exact
 from safeside.decisions.bounds import needed_delta, needed_epsilon_dp
-from safeside.decisions.onesided import sanitizer, separating_set
+from safeside.decisions.onesided import sanitizer
 from safeside.mechanisms.ageo import AGeo
 from safeside.privacy.records import Universe
 from safeside.privacy.relations import DP, OSDP, Blowfish
@@ -78,7 +78,7 @@ def test_proposition_III_1_says_nothing_at_alpha_0_and_is_repaired_by_two_inequa
             assert not exact.lower(exact.ball(alpha) * true[output]) > exact.upper(
                 exact.ball(beta) * law.get(output, exact.ball(0))
             )
-        assert separating_set(true, law, alpha, beta) is not None
+        assert sanitizer(true, [law], alpha, beta) is not None
     assert sanitizer(true, false, 0, "0.9") is None
 
 

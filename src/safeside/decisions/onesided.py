@@ -9,7 +9,7 @@ and Pr[M(X') in S] <= alpha.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import chain, combinations
 from typing import Final, TypeVar
@@ -44,21 +44,12 @@ def sanitizer(
         )
     for some in chain.from_iterable(combinations(risky, size) for size in range(len(risky) + 1)):
         says = free.union(some)
-        if _least_of(true, says) >= right and all(_most_of(law, says) <= wrong for law in false):
+        if _mass(true, says, lower) >= right and all(_mass(law, says, upper) <= wrong for law in false):
             return says
     return None
 
 
-def separating_set(
-    true: Mapping[Output, Probability], false: Mapping[Output, Probability], alpha: Number, beta: Number
-) -> frozenset[Output] | None:
-    """The set S of the necessary condition for one pair X, X', or None where there is none."""
-    return sanitizer(true, [false], alpha, beta)
-
-
-def _least_of(law: Mapping[Output, Probability], says: Iterable[Output]) -> Fraction:
-    return sum((lower(law.get(z, Fraction(0))) for z in says), start=Fraction(0))
-
-
-def _most_of(law: Mapping[Output, Probability], says: Iterable[Output]) -> Fraction:
-    return sum((upper(law.get(z, Fraction(0))) for z in says), start=Fraction(0))
+def _mass(
+    law: Mapping[Output, Probability], says: Iterable[Output], end: Callable[[Probability], Fraction]
+) -> Fraction:
+    return sum((end(law.get(z, Fraction(0))) for z in says), start=Fraction(0))

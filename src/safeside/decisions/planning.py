@@ -6,26 +6,19 @@ that looked at the data would be an output nobody paid for.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from typing import Final
 
-import numpy as np
-from numpy.typing import ArrayLike
-
 from safeside import exact
 from safeside.decisions.bounds import approximate_dp, smallest_epsilon
-from safeside.decisions.sanitizers import beta_at_most
 from safeside.errors import BadQuestion
-from safeside.exact import Ball, Number, ball, lower, show
-from safeside.mechanisms.counts import people_counts, thresholds_for
-from safeside.mechanisms.sparse import SparseQueries
+from safeside.exact import Ball, Number, lower, show
+from safeside.mechanisms.ageo import AGeo
 from safeside.noise.geometric import LEAST_RATE, MOST_RATE, require_rate
 
 _MOST_ROWS: Final = 41
-_DECISION: Final = "the optimal decision, with one person added or removed"
 
 
 class Definition(StrEnum):
@@ -75,40 +68,29 @@ class Plan:
 
     def sentence(self) -> str:
         """The recommendation in one sentence."""
-        what = f'"at most {self.at_most}"'
-        where = f"where the true count is {self.count}"
+        what, where = f'"at most {self.at_most}"', f"where the true count is {self.count}"
         if self.recommended is None:
-            more = (
-                ""
-                if self.enough_epsilon is None
-                else (f"; asymmetric differential privacy would from epsilon {show(self.enough_epsilon)} on")
-            )
+            more = ""
+            if self.enough_epsilon is not None:
+                more = f"; asymmetric differential privacy would from epsilon {show(self.enough_epsilon)} on"
             return (
                 f"With epsilon {show(self.epsilon)} no definition says {what} with probability "
                 f"{show(self.want_beta)} {where}{more}."
             )
-        beta = rounded_down(self.declared.beta(self.recommended))
+        says = f"says {what} with probability {rounded_down(self.declared.beta(self.recommended))} {where}"
         wrong = "never wrong" if self.alpha == 0 else f"wrong with probability at most {show(self.alpha)}"
-        if self.recommended is Definition.DP:
+        pure, approximate = f"{show(self.epsilon)}-DP", f"({show(self.epsilon)}, {show(self.delta)})-DP"
+        if self.recommended is Definition.ADP:
             return (
-                f"Use {show(self.epsilon)}-DP ({_DECISION}): it is the strongest definition, says "
-                f"{what} with probability {beta} {where}, and is {wrong}."
+                f"Use asymmetric differential privacy (AGeo) at epsilon {show(self.epsilon)}: it {says}, and "
+                f"is never wrong; decisions that are {wrong} reach less: {approximate} reaches "
+                f"{rounded_down(self.declared.approximate_dp)} and {pure} {rounded_down(self.declared.dp)}."
             )
-        if self.recommended is Definition.APPROXIMATE_DP:
-            return (
-                f"Use ({show(self.epsilon)}, {show(self.delta)})-DP ({_DECISION}): it is the "
-                f"strongest definition that is enough, says {what} with probability {beta} {where}, and is "
-                f"{wrong}."
-            )
-        others = (
-            f"({show(self.epsilon)}, {show(self.delta)})-DP reaches "
-            f"{rounded_down(self.declared.approximate_dp)} and {show(self.epsilon)}-DP "
-            f"{rounded_down(self.declared.dp)}"
-        )
+        strongest = self.recommended is Definition.DP
         return (
-            f"Use asymmetric differential privacy (AGeo) at epsilon {show(self.epsilon)}: it says {what} "
-            f"with probability {beta} {where}, and is never wrong; decisions that are {wrong} reach less: "
-            f"{others}."
+            f"Use {pure if strongest else approximate} (the optimal decision, with one person added or "
+            f"removed): it is the strongest definition{'' if strongest else ' that is enough'}, {says}, and "
+            f"is {wrong}."
         )
 
 
@@ -170,40 +152,6 @@ def _enough_epsilon(limit: int, wanted: Fraction, truth: int, parts: int) -> Fra
     return None if least > MOST_RATE * parts else max(least, LEAST_RATE * parts)
 
 
-def expected_beta(counts: ArrayLike, at_most: ArrayLike, beta: Callable[[int], Ball]) -> Ball | None:
-    """E[beta | safe]: the mean of beta(k), k = t+1-f, over the places whose truth is "at most t".
-
-    For studies on public or synthetic counts. None where no place is safe.
-    """
-    values = people_counts(counts)
-    steps = thresholds_for(values.size, at_most) + 1 - values
-    found, times = np.unique(steps[steps > 0], return_counts=True)
-    if not found.size:
-        return None
-    with exact.precision(exact.PMF_BITS):
-        total = sum((beta(int(k)) * int(n) for k, n in zip(found, times, strict=True)), start=ball(0))
-        return total / int(times.sum())
-
-
-def expected_beta_sparse(
-    mechanism: SparseQueries, counts: ArrayLike, at_most: ArrayLike, *, given_asked: bool
-) -> float | None:
-    """E[beta | safe] of a sparse release in the order given, as a float.
-
-    Given that a safe query was asked, or over all safe queries, where not to be asked is not to be answered:
-    the two differ by how early the release stops, so a figure must say which it shows.
-    """
-    values = people_counts(counts)
-    limits = thresholds_for(values.size, at_most)
-    safe = values <= limits
-    if not safe.any():
-        return None
-    asked = mechanism.reached(values, limits)[safe]
-    pairs, which = np.unique(np.stack([limits, values])[:, safe], axis=1, return_inverse=True)
-    each = np.array([float(mechanism.beta(int(t), int(f)).mid()) for t, f in pairs.T])[which.reshape(-1)]
-    return float((asked * each).sum() / (asked.sum() if given_asked else asked.size))
-
-
 def _rows(
     counts: list[int], limit: int, epsilon: Fraction, delta: Fraction, alpha: Fraction
 ) -> tuple[Row, ...]:
@@ -213,7 +161,7 @@ def _rows(
     return tuple(
         Row(
             count=count,
-            adp=beta_at_most(limit, count, epsilon),
+            adp=AGeo(epsilon=epsilon).beta(limit, count),
             dp=best(count, Fraction(0)),
             approximate_dp=best(count, delta),
         )

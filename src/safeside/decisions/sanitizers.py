@@ -145,14 +145,6 @@ def boundary_coins(number: int, rate: Number, alpha: Number, entropy: Entropy) -
     return bernoulli(heads, number, entropy)
 
 
-def beta_at_most(t: int, count: int, rate: Number, *, people: int | None = None) -> Ball:
-    """Pr[AT_MOST t] from AGeo at this true count: 1 - r^(t+1-f), and 0 where it would be wrong."""
-    limit, truth = exact.whole(t, "at_most"), exact.whole(count, "count")
-    if people is not None and limit >= people:
-        return ball(1)
-    return evaluate(lambda: Up(exact.positive(rate, "rate")).at_most(limit - truth))
-
-
 def beta_at_least(t: int, count: int, rate: Number, alpha: Number, *, coin: bool = False) -> Ball:
     """Pr[AT_LEAST t+1] from AGeo at this true count: min(1, r^(t+m-f)), and what the boundary's coin adds."""
     limit, truth = exact.whole(t, "at_most"), exact.whole(count, "count")
