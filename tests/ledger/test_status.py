@@ -18,7 +18,7 @@ def test_an_untouched_dataset(ledger: Ledger) -> None:
     shown = ledger.show("city")
     assert shown.sentences == ("Nothing was published from this dataset.",)
     assert (shown.last, shown.more_like_last, shown.leaks) == (None, None, ())
-    assert shown.promise == promise(3, "1e-4")
+    assert shown.promise == " ".join(promise(3, "1e-4"))
 
 
 def test_how_many_more_like_the_last_would_fit(ledger: Ledger) -> None:
@@ -49,7 +49,7 @@ def test_the_promise_is_the_cap_whatever_came_back(ledger: Ledger) -> None:
     shown = ledger.show("city")
     assert shown.returned == 2
     assert shown.remaining.epsilon == 3
-    assert shown.promise == promise(3, "1e-4")
+    assert shown.promise == " ".join(promise(3, "1e-4"))
     assert "e^3, rounded up" in shown.sentences[0]
 
 
@@ -104,4 +104,4 @@ def test_the_promise_is_said_in_the_words_of_the_last_question(ledger: Ledger) -
     assert "about the schools and times named here" in shown.promise
     assert "had you been one of those counted in none of them" in shown.promise
     ledger.reserve("city", "b", {**QUESTION, "question": {"subject": 5, "language": "?"}}, cost("0.4"))
-    assert ledger.show("city").promise == promise(3, "1e-4")
+    assert ledger.show("city").promise == " ".join(promise(3, "1e-4"))

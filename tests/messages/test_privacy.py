@@ -12,7 +12,7 @@ from safeside.errors import BadNumber, NotMonotone, NowhereElse, PrivacyError, S
 from safeside.privacy import direction as d
 from safeside.privacy.account import Cost, Kind, standing
 from safeside.privacy.guarantee import Direction, Guarantee, Neighbours, Unit
-from safeside.privacy.policy import Policy, Proposition, Vocabulary
+from safeside.privacy.policy import Policy, require_known
 from safeside.privacy.records import Universe, visits
 from safeside.privacy.relations import ADP
 from safeside.privacy.risk import risk
@@ -23,7 +23,7 @@ ONE = Fraction(1)
 HERE = Policy.not_visited(["here"], "noon")
 HALF_DELTA = Guarantee(epsilon=ONE, delta=Fraction(1, 2))
 CHANNEL = {"yes": {"Y": ONE}, "no": {"N": ONE}}
-WORDS = Vocabulary([Proposition(name="not at the bar", sentence="You were not at the bar.")])
+WORDS = ["not at the bar"]
 
 
 def yes(record: str) -> bool:
@@ -40,19 +40,19 @@ def declare(sensitivity: int, reason: str = "because") -> d.Declared:
 
 CASES: list[tuple[Callable[[], object], type[SafesideError], str, str]] = [
     (
-        lambda: WORDS.policy("not at the baar"),
+        lambda: require_known("not at the baar", WORDS, "proposition"),
         UnknownPolicy,
         "There is no proposition called 'not at the baar'.",
         'Did you mean "not at the bar"?',
     ),
     (
-        lambda: WORDS["xyz"],
+        lambda: require_known("xyz", WORDS, "proposition"),
         UnknownPolicy,
         "There is no proposition called 'xyz'.",
         "Use a declared name: 'not at the bar'.",
     ),
     (
-        lambda: Vocabulary([]).policy("xyz"),
+        lambda: require_known("xyz", [], "proposition"),
         UnknownPolicy,
         "There is no proposition called 'xyz'.",
         "Declare a proposition of this name first.",

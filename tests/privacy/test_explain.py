@@ -106,5 +106,5 @@ def test_the_docs_show_what_is_printed(name: str, monkeypatch: pytest.MonkeyPatc
 
 def test_the_docs_show_the_promise() -> None:
     page = (DOCS / "promise.md").read_text(encoding="utf-8")
-    assert f"> {promise(1)}\n" in page
-    assert f"> {promise(1, '1e-6')}\n" in page
+    assert f"> {' '.join(promise(1))}\n" in page
+    assert f"> {' '.join(promise(1, '1e-6'))}\n" in page

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import sys
 
-import pytest
-
-from safeside.errors import UnknownPolicy
-from safeside.privacy.policy import Policy, Proposition, Vocabulary, visited
+from safeside.privacy.policy import Policy, visited
 
 
 def test_the_empty_policy_is_the_strongest() -> None:
@@ -60,11 +57,3 @@ def test_sentences_in_full_where_there_are_few() -> None:
     assert Policy.not_visited(["bar"], "noon").sentence() == (
         '1 fact about a person may become known where it is true: not "bar" in noon.'
     )
-
-
-def test_a_vocabulary_knows_what_was_declared() -> None:
-    words = Vocabulary([Proposition(name="not here", sentence="You were not here.")])
-    assert words.policy("not here") == Policy(propositions=frozenset({"not here"}))
-    assert words["not here"].sentence == "You were not here."
-    with pytest.raises(UnknownPolicy):
-        words.policy("not there")

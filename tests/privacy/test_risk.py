@@ -9,9 +9,7 @@ import pytest
 
 from safeside import exact
 from safeside.errors import BadNumber, PrivacyError
-from safeside.privacy.channels import Channel, factor
-from safeside.privacy.relations import ADP, DP
-from safeside.privacy.risk import risk
+from safeside.privacy.risk import Channel, risk
 
 HALF = {"yes": "0.5", "no": "0.5"}
 
@@ -64,16 +62,6 @@ def test_powers_of_e_are_balls_that_hold_the_truth() -> None:
     assert found.at_most(e)
     assert not found.at_most(exact.lower(e) - Fraction(1, 10**30))
     assert risk(mangat(rate), HALF, no).infinite
-
-
-def test_the_factor_of_a_channel() -> None:
-    channel = mangat(Fraction(1, 3))
-    policy = ADP({"no": no})
-    assert factor(channel, policy).value == 3
-    assert factor(channel, policy).pair == ("yes", "no")
-    # Under ordinary privacy "N" tells the two apart for certain.
-    assert factor(channel, DP()).value == math.inf
-    assert factor(channel, DP()).witness == "N"
 
 
 def test_channels_and_priors_are_distributions() -> None:

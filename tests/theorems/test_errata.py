@@ -29,7 +29,7 @@ from safeside.mechanisms.paper_salap import PaperSALap
 from safeside.mechanisms.sageo import SAGeo
 from safeside.mechanisms.salap import SALap
 from safeside.mechanisms.sequences import Reply
-from safeside.privacy.direction import max_conditions, sensitivity_replacing
+from safeside.privacy.direction import max_conditions, sensitivity_of_steps
 from safeside.privacy.guarantee import Direction
 from safeside.privacy.records import Universe, visits
 from safeside.privacy.relations import ADP, OSDP, Blowfish, Relation
@@ -170,8 +170,8 @@ def test_erratum_10_laplace_and_alap_have_the_same_mean_absolute_error() -> None
 def test_erratum_11_a_move_changes_two_counts() -> None:
     conditions = [question.holds for question in INSTANT.place_questions]
     records = INSTANT.universe.records
-    assert sensitivity_replacing(conditions, records) == 2
-    assert sensitivity_replacing(conditions[:1], records) == 1
+    assert sensitivity_of_steps(conditions, records, lambda _one, _other: True) == 2
+    assert sensitivity_of_steps(conditions[:1], records, lambda _one, _other: True) == 1
     assert max_conditions(conditions, records) == 1
     query = counts_of(INSTANT.place_questions)
     printed = audit_mechanism(TwoSidedGeometric(epsilon=1), query, INSTANT.ordinary, INSTANT.universe, 2, 1)

@@ -27,7 +27,7 @@ from safeside.ledger.chain import Chain
 from safeside.ledger.events import DOCUMENT, digest
 from safeside.ledger.periods import check_periods, word
 from safeside.ledger.store import Rows, Unreadable
-from safeside.privacy.account import NONE, WORDS, ZERO, Budget, Kind, Standing, promise_sentences
+from safeside.privacy.account import NONE, WORDS, ZERO, Budget, Kind, Standing, promise
 from safeside.privacy.guarantee import Neighbours, Unit
 from safeside.privacy.policy import Policy
 from safeside.words import LANGUAGES, Subject, Words
@@ -248,4 +248,4 @@ def promise_of(standing: Budget, unit: Unit, words: Words = WORDS) -> tuple[str,
     """What the people in a dataset are told, by what holds for everything published from it."""
     if standing.delta >= 1:
         return (words("promise.broken"),)
-    return promise_sentences(standing.epsilon, standing.delta, unit=unit, words=words)
+    return promise(standing.epsilon, standing.delta, unit=unit, words=words)

@@ -19,7 +19,7 @@ from msgspec.structs import force_setattr
 from safeside import exact
 from safeside.errors import BadNumber, PrivacyError
 from safeside.exact import Number, show
-from safeside.privacy.guarantee import WHOSE, Neighbours, Unit
+from safeside.privacy.guarantee import Neighbours, Unit
 from safeside.records import Part
 from safeside.words import Words
 
@@ -139,15 +139,13 @@ class Cost(Part, frozen=True, kw_only=True):
             )
         if self.epsilon_each is not None:
             force_setattr(self, "epsilon_each", exact.epsilon(self.epsilon_each, "the price of one alarm"))
-            self._check_alarms(self.epsilon_each)
+            if self.kind is not Kind.ADP or self.epsilon % self.epsilon_each:
+                raise BadNumber(
+                    f"A sparse release of {show(self.epsilon)} was priced at {show(self.epsilon_each)} for "
+                    "each alarm.",
+                    "Price it as a whole number of alarms, under the asymmetric definition.",
+                )
         super().__post_init__()
-
-    def _check_alarms(self, each: Fraction) -> None:
-        if self.kind is not Kind.ADP or self.epsilon % each:
-            raise BadNumber(
-                f"A sparse release of {show(self.epsilon)} was priced at {show(each)} for each alarm.",
-                "Price it as a whole number of alarms, under the asymmetric definition.",
-            )
 
     @property
     def accounts(self) -> tuple[str, ...]:
@@ -158,47 +156,34 @@ class Cost(Part, frozen=True, kw_only=True):
         """What a sparse release with so many published alarms did not use (docs/proofs/refunds.md)."""
         return ZERO if self.epsilon_each is None else max(ZERO, self.epsilon - self.epsilon_each * alarms)
 
-    def under_policy(self, digits: int = DIGITS) -> Budget:
+    def under_policy(self) -> Budget:
         """The price in the account that carries the policy."""
-        match self.kind:
-            case Kind.DP_COUNTS:
-                # A step of the policy lowers at most max_conditions counts, each by one.
-                return self._times(self.max_conditions)
-            case Kind.DP_ADD_REMOVE:
-                return _removed_and_added(self.epsilon, self.delta, digits)
-            case _:
-                return self._times(1)
+        if self.kind is Kind.DP_ADD_REMOVE:
+            return self._removed_and_added()
+        # Of counts charged one by one a step of the policy lowers at most max_conditions, each by one.
+        return self._times(self.max_conditions)
 
-    def alone(self, neighbours: Neighbours, digits: int = DIGITS) -> Budget | None:
+    def alone(self, neighbours: Neighbours) -> Budget | None:
         """The charge as ordinary differential privacy, or None where the release has none."""
-        match self.kind, neighbours:
-            case Kind.ADP, _:
-                return None
-            case Kind.DP_REPLACE, Neighbours.ADD_REMOVE:
-                return None
-            case Kind.DP_COUNTS, Neighbours.REPLACE:
-                return self._times(2 * self.max_conditions)
-            case Kind.DP_ADD_REMOVE, Neighbours.REPLACE:
-                return _removed_and_added(self.epsilon, self.delta, digits)
-            case Kind.DP_COUNTS, _:
-                return self._times(self.max_conditions)
-            case _:
-                return self._times(1)
+        replaced = neighbours is Neighbours.REPLACE
+        if self.kind is Kind.ADP or (self.kind is Kind.DP_REPLACE and not replaced):
+            return None
+        if self.kind is Kind.DP_ADD_REMOVE and replaced:
+            return self._removed_and_added()
+        return self._times((2 if self.kind is Kind.DP_COUNTS and replaced else 1) * self.max_conditions)
+
+    def _removed_and_added(self) -> Budget:
+        """One record replaced is one removed and one added: (2 eps, (1 + e^eps) delta), rounded up."""
+        if self.delta == 0:
+            return self._times(2)
+        places = DIGITS + len(str(self.delta.denominator // self.delta.numerator))
+        up = exact.round_up(lambda: (1 + exact.exp(self.epsilon)) * exact.ball(self.delta), places)
+        return Budget(epsilon=2 * self.epsilon, delta=up)
 
     def _times(self, many: int) -> Budget:
         if many == 1:
             return Budget(epsilon=self.epsilon, delta=self.delta)
         return Budget(epsilon=many * self.epsilon, delta=many * self.delta)
-
-
-def _removed_and_added(epsilon: Fraction, delta: Fraction, digits: int) -> Budget:
-    """One record replaced is one removed and one added: (2 eps, (1 + e^eps) delta), the last rounded up."""
-    exact.whole(digits, "digits", least=1)
-    if delta == 0:
-        return Budget(epsilon=2 * epsilon, delta=delta)
-    places = digits + len(str(delta.denominator // delta.numerator))
-    up = exact.round_up(lambda: (1 + exact.exp(epsilon)) * exact.ball(delta), places)
-    return Budget(epsilon=2 * epsilon, delta=up)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -210,7 +195,6 @@ class Standing:
     """What the ordinary releases are by themselves; None where there are none."""
     alone_neighbours: Neighbours
     has_adp: bool
-    unit: Unit = Unit.PERSON
 
     def sentences(self) -> tuple[str, ...]:
         """Both sentences, never one total."""
@@ -218,8 +202,8 @@ class Standing:
             return ("Nothing was published from this dataset.",)
         first = (
             "Everything published from this dataset, taken together, is at most "
-            f"{_factor(self.whole.epsilon)} times as probable as it would be had {WHOSE[self.unit]} "
-            f"been any other of which every fact given up by the policy is still true where it was"
+            f"{_factor(self.whole.epsilon)} times as probable as it would be had one person's whole "
+            "record been any other of which every fact given up by the policy is still true where it was"
             f"{_apart(self.whole.delta)}."
         )
         if self.alone is None:
@@ -228,8 +212,9 @@ class Standing:
         last = " Together with the others they are not differentially private for any epsilon."
         second = (
             f"The releases under ordinary differential privacy alone, {chosen if self.has_adp else ''}are at "
-            f"most {_factor(self.alone.epsilon)} times as probable as they would be with {WHOSE[self.unit]} "
-            f"{_CHANGED[self.alone_neighbours]}{_apart(self.alone.delta)}.{last if self.has_adp else ''}"
+            f"most {_factor(self.alone.epsilon)} times as probable as they would be with one person's whole "
+            f"record {_CHANGED[self.alone_neighbours]}{_apart(self.alone.delta)}."
+            f"{last if self.has_adp else ''}"
         )
         return (first, second)
 
@@ -237,18 +222,18 @@ class Standing:
 _CHANGED = {Neighbours.ADD_REMOVE: "added or removed", Neighbours.REPLACE: "replaced by any other"}
 
 
-def standing(charges: Iterable[Cost], digits: int = DIGITS, *, unit: Unit = Unit.PERSON) -> Standing:
+def standing(charges: Iterable[Cost]) -> Standing:
     """Convert every release into the account that carries the policy, then add.
 
     The ordinary releases are added a second time by themselves, under adding or removing one person, or
     under replacement if one of them is private in that sense only.
     """
     made = list(charges)
-    whole = sum((charge.under_policy(digits) for charge in made), NONE)
+    whole = sum((charge.under_policy() for charge in made), NONE)
     ordinary = [charge for charge in made if charge.kind is not Kind.ADP]
     replace = any(charge.kind is Kind.DP_REPLACE for charge in ordinary)
     neighbours = Neighbours.REPLACE if replace else Neighbours.ADD_REMOVE
-    alone = sum((cost for charge in ordinary if (cost := charge.alone(neighbours, digits))), NONE)
+    alone = sum((cost for charge in ordinary if (cost := charge.alone(neighbours))), NONE)
     if whole.delta >= 1 or alone.delta >= 1:
         raise PrivacyError(
             "The probabilities of failure add up to 1 or more, so nothing is promised.",
@@ -259,7 +244,6 @@ def standing(charges: Iterable[Cost], digits: int = DIGITS, *, unit: Unit = Unit
         alone=alone if ordinary else None,
         alone_neighbours=neighbours,
         has_adp=len(ordinary) < len(made),
-        unit=unit,
     )
 
 
@@ -274,19 +258,14 @@ def _apart(delta: Fraction) -> str:
 _PERIOD = {Unit.PERSON: None, Unit.PERSON_DAY: "day", Unit.PERSON_WEEK: "week"}
 
 
-def promise(epsilon: Number, delta: Number = 0, *, unit: Unit = Unit.PERSON, words: Words = WORDS) -> str:
-    """What a person in the dataset is told; every factor is rounded up.
+def promise(
+    epsilon: Number, delta: Number = 0, *, unit: Unit = Unit.PERSON, words: Words = WORDS
+) -> tuple[str, ...]:
+    """What a person in the dataset is told, sentence by sentence; every factor is rounded up.
 
     `epsilon` and `delta` are the dataset's caps in the ledger, never those of one release and never net of
     refunds: the promise is about everything that may come out under them.
     """
-    return " ".join(promise_sentences(epsilon, delta, unit=unit, words=words))
-
-
-def promise_sentences(
-    epsilon: Number, delta: Number = 0, *, unit: Unit = Unit.PERSON, words: Words = WORDS
-) -> tuple[str, ...]:
-    """The same, sentence by sentence."""
     cap, failing = exact.epsilon(epsilon), exact.delta(delta)
     period = _PERIOD[unit]
     once, twice = str(exact.exp_up(cap)), str(exact.exp_up(2 * cap))

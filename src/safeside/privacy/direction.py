@@ -160,7 +160,9 @@ def counterexample(
         for kept, (most, other) in high.items()
         if least < most and not bits & ~kept
     ]
-    return min(wrong, key=lambda pair: _difference(*pair), default=None)
+    return min(
+        wrong, key=lambda pair: sum(pair[0][atom] != pair[1][atom] for atom in query.atoms), default=None
+    )
 
 
 def _value(query: CountQuery, vector: Truth) -> int:
@@ -171,10 +173,6 @@ def _value(query: CountQuery, vector: Truth) -> int:
             "Count people: give a condition that is true or false, or a whole number.",
         )
     return int(value)
-
-
-def _difference(one: Truth, other: Truth) -> int:
-    return sum(one[atom] != other[atom] for atom in one)
 
 
 def direction_of(
@@ -261,13 +259,6 @@ def max_conditions(conditions: Sequence[Callable[[R], int]], possible: Iterable[
     return max((sum(int(holds(record)) for holds in conditions) for record in possible), default=0)
 
 
-def sensitivity_replacing(conditions: Sequence[Callable[[R], int]], possible: Iterable[R]) -> int:
-    """Under ordinary DP by replacement: min(2κ, the number of counts)."""
-    records = list(possible)
-    every = sum(max(1, *(int(holds(record)) for record in records)) for holds in conditions)
-    return min(2 * max_conditions(conditions, records), every)
-
-
 def sensitivity_of_steps(
     conditions: Sequence[Callable[[R], int]], possible: Iterable[R], step: Callable[[R, R], bool]
 ) -> int:
@@ -317,13 +308,10 @@ class Declared:
                 "Say why it holds for every record, and give small finite cases of the same query.",
             )
         for queries, policy in cases:
-            self._require(queries, policy)
-
-    def _require(self, queries: Sequence[CountQuery], policy: Policy) -> None:
-        _, found = require_direction(queries, policy, self.direction)
-        if found > self.sensitivity:
-            raise PrivacyError(
-                f"Sensitivity {self.sensitivity} was declared, and in a case given with it one person "
-                f"changes {found}.",
-                f"Declare at least {found}, or the bound that the counting rule really ensures.",
-            )
+            _, found = require_direction(queries, policy, self.direction)
+            if found > self.sensitivity:
+                raise PrivacyError(
+                    f"Sensitivity {self.sensitivity} was declared, and in a case given with it one person "
+                    f"changes {found}.",
+                    f"Declare at least {found}, or the bound that the counting rule really ensures.",
+                )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from safeside import exact
 from safeside.errors import PrivacyError
@@ -75,13 +75,6 @@ def one_of(kind: type[K], value: K | str, name: str) -> K:
         ) from None
 
 
-WHOSE: Final = {
-    Unit.PERSON: "one person's whole record",
-    Unit.PERSON_DAY: "one person's record of one day",
-    Unit.PERSON_WEEK: "one person's record of one week",
-}
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Guarantee:
     """(epsilon, policy)-ADP; with the empty policy (epsilon, delta)-DP.
@@ -123,7 +116,17 @@ class Guarantee:
         The second may be chosen from the first one's output, provided its policy is united over every choice
         that could have been made: fix the policy before the first question.
         """
-        self._require_same(other)
+        if self.neighbours is not other.neighbours:
+            raise PrivacyError(
+                f"One guarantee compares datasets by {self.neighbours}, the other by {other.neighbours}: "
+                "their budgets are not in the same currency.",
+                "Use safeside.privacy.account.standing, which converts each release before it adds them.",
+            )
+        if self.unit is not other.unit:
+            raise PrivacyError(
+                f"One guarantee protects a {self.unit}, the other a {other.unit}: they do not add up.",
+                "State both for the same unit, or keep a ledger for each unit.",
+            )
         if self.delta + other.delta >= 1:
             raise PrivacyError(
                 "The probabilities of failure add up to 1 or more, so nothing would be promised.",
@@ -138,19 +141,6 @@ class Guarantee:
             unit=self.unit,
             direction=self.direction if same else Direction.NEITHER,
         )
-
-    def _require_same(self, other: Guarantee) -> None:
-        if self.neighbours is not other.neighbours:
-            raise PrivacyError(
-                f"One guarantee compares datasets by {self.neighbours}, the other by {other.neighbours}: "
-                "their budgets are not in the same currency.",
-                "Use safeside.privacy.account.standing, which converts each release before it adds them.",
-            )
-        if self.unit is not other.unit:
-            raise PrivacyError(
-                f"One guarantee protects a {self.unit}, the other a {other.unit}: they do not add up.",
-                "State both for the same unit, or keep a ledger for each unit.",
-            )
 
     def sentence(self, words: Words | None = None) -> str:
         """The promise in one plain sentence; e^epsilon is rounded up."""

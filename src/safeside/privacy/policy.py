@@ -37,17 +37,9 @@ def _quoted(target: str) -> str:
     return f"{encode_basestring(target)} in "
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Proposition:
-    """A fact that may be true of one record, by name and in a plain sentence."""
-
-    name: str
-    sentence: str
-
-
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
 class Policy:
-    """A set of propositions, by name. Build it with `none`, `not_visited` or `Vocabulary.policy`.
+    """A set of propositions, by name. Build it with `none`, with `not_visited`, or from names.
 
     Example
         >>> from safeside import Policy
@@ -116,22 +108,6 @@ class Policy:
         first = heapq.nsmallest(_NAMES_SHOWN, self.propositions)
         more, names = len(self) - len(first), "; ".join(first)
         return words("guarantee.more", names=names, n=more) if more else names
-
-
-class Vocabulary:
-    """The propositions that were declared. A policy made here cannot name one that nobody wrote down."""
-
-    def __init__(self, propositions: Iterable[Proposition]) -> None:
-        self._by_name = {proposition.name: proposition for proposition in propositions}
-
-    def __getitem__(self, name: str) -> Proposition:
-        return self._by_name[require_known(name, self._by_name, "proposition")]
-
-    def policy(self, *names: str) -> Policy:
-        """The policy of these names, each of which must have been declared."""
-        for name in names:
-            require_known(name, self._by_name, "proposition")
-        return Policy(propositions=frozenset(names))
 
 
 def require_known(name: str, known: Iterable[str], kind: str) -> str:

@@ -38,7 +38,7 @@ class Relation(ABC, Generic[R]):
 
     def min_path(self, universe: Universe[R], start: tuple[R, ...], end: tuple[R, ...]) -> int | None:
         """d_min: the fewest steps from one dataset to the other; None where no path leads there."""
-        return _breadth_first(start, lambda near: near == end, lambda dataset: self._next(universe, dataset))
+        return _breadth_first(start, lambda near: near == end, functools.partial(self._next, universe))
 
     def distance_to_false(
         self,
@@ -53,8 +53,8 @@ class Relation(ABC, Generic[R]):
         The paper prints the distance from X to such a dataset. Under the policies for which its mechanisms
         exist that is infinite; `as_printed` computes it, so that this can be seen.
         """
-        along = self._next if as_printed else self._before
-        return _breadth_first(dataset, lambda near: not decision(near), lambda near: along(universe, near))
+        along = functools.partial(self._next, universe, back=not as_printed)
+        return _breadth_first(dataset, lambda near: not decision(near), along)
 
     def is_transitive(self, universe: Universe[R]) -> bool:
         """Whether two steps in a row are always one step or none at all."""
@@ -62,14 +62,12 @@ class Relation(ABC, Generic[R]):
         steps = {(x, y) for x in records for y in records if x != y and self.step(x, y)}
         return all((x, z) in steps for x, y in steps for y2, z in steps if y == y2 and x != z)
 
-    def _next(self, universe: Universe[R], dataset: tuple[R, ...]) -> Iterator[tuple[R, ...]]:
+    def _next(
+        self, universe: Universe[R], dataset: tuple[R, ...], *, back: bool = False
+    ) -> Iterator[tuple[R, ...]]:
+        """Where one step leads; or, back, from where one step leads here."""
         for place, other, near in universe.replacements(dataset):
-            if self.step(dataset[place], other):
-                yield near
-
-    def _before(self, universe: Universe[R], dataset: tuple[R, ...]) -> Iterator[tuple[R, ...]]:
-        for place, other, near in universe.replacements(dataset):
-            if self.step(other, dataset[place]):
+            if self.step(other, dataset[place]) if back else self.step(dataset[place], other):
                 yield near
 
 

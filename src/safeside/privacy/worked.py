@@ -184,18 +184,17 @@ def explain(name: str, e_to_eps: Number = 3) -> Explanation:
     return Explanation(
         definition=definition,
         e_to_eps=ratio,
-        rows=tuple(_row(relation, ratio, question) for question in QUESTIONS),
+        rows=tuple(
+            Row(
+                question=question,
+                any_prior=worst_risk_at_any_prior(relation, PEOPLE, ratio, holds),
+                by_prior={
+                    name: worst_risk(relation, PEOPLE, ratio, prior, holds).value
+                    for name, prior in PRIORS.items()
+                },
+            )
+            for question, holds in QUESTIONS.items()
+        ),
         witness=worst_risk(relation, PEOPLE, ratio, PRIORS[definition.prior], event),
         without_room=worst_risk_at_any_prior(relation, elsewhere, ratio, event),
-    )
-
-
-def _row(relation: Relation[Visits], ratio: Fraction, question: str) -> Row:
-    event = QUESTIONS[question]
-    return Row(
-        question=question,
-        any_prior=worst_risk_at_any_prior(relation, PEOPLE, ratio, event),
-        by_prior={
-            name: worst_risk(relation, PEOPLE, ratio, prior, event).value for name, prior in PRIORS.items()
-        },
     )

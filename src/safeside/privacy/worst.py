@@ -16,10 +16,9 @@ from typing import Final, Generic
 from safeside import exact
 from safeside.errors import BadNumber, PrivacyError
 from safeside.exact import Number
-from safeside.privacy.channels import R, Z
 from safeside.privacy.records import Universe
-from safeside.privacy.relations import Predicate, Relation
-from safeside.privacy.risk import prior_weights
+from safeside.privacy.relations import Predicate, R, Relation
+from safeside.privacy.risk import Z, prior_weights
 
 SPOKEN: Final = "z"
 """The output that attains the worst case."""
