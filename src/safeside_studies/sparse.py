@@ -18,7 +18,8 @@ from safeside import exact
 from safeside.decisions.compare import certified_by_counts
 from safeside.decisions.forecast import scores
 from safeside.exact import Number
-from safeside.mechanisms import AGeo, Answer, PaperSALap, SAGeo, Selection, plan_selection
+from safeside.mechanisms import AGeo, PaperSALap, SAGeo, Selection, plan_selection
+from safeside.mechanisms.sequences import Answer
 from safeside.mechanisms.sparse import SparseQueries
 from safeside.noise.entropy import Entropy
 from safeside_studies.figure_style import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, Line

@@ -11,8 +11,9 @@ from tests.mechanisms.worlds import erasing, needed, records, replacing, togethe
 
 from safeside.errors import PrivacyError
 from safeside.exact import PMF_BITS, ball, precision
-from safeside.mechanisms import AGeo, Tail, TwoSidedGeometric
+from safeside.mechanisms import AGeo, TwoSidedGeometric
 from safeside.mechanisms.additive import Additive
+from safeside.mechanisms.published import Tail
 from safeside.noise.entropy import simulated_entropy
 from safeside.privacy.guarantee import Direction, Neighbours
 from safeside.privacy.policy import Policy

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from tests.mechanisms.worlds import log_ratio, together
 
-from safeside.mechanisms import ALap, Laplace, Tail
+from safeside.mechanisms import ALap, Laplace
+from safeside.mechanisms.published import Tail
 from safeside.noise.entropy import simulated_entropy
 from safeside.privacy.guarantee import Direction
 

@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 
 from safeside.errors import BadNumber
 from safeside.mechanisms import AGeo
-from safeside.mechanisms.bayes import best_guess, expected_loss, loss_table, remap
+from safeside.mechanisms.bayes import best_guess, expected_loss, loss_table
 from safeside.mechanisms.laws import Up
 from safeside.privacy.guarantee import Direction
 
@@ -41,6 +41,15 @@ def best_adp_mechanism(cost: np.ndarray, epsilon: float) -> tuple[float, np.ndar
     found = linprog(cost.ravel(), np.array(rows), np.zeros(len(rows)), sums, np.ones(counts), bounds=(0, 1))
     assert found.success
     return found.fun, found.x.reshape(counts, outputs)
+
+
+def remap(mechanism: np.ndarray, epsilon: float) -> np.ndarray:
+    """The reading of AGeo's z that gives any ADP mechanism on one decreasing count (docs/proofs/ageo.md).
+
+    Row z is the law of its output given z, (M_z - r M_{z+1}) / (1 - r); the last, for every z >= n, is M_n.
+    """
+    r = math.exp(-epsilon)
+    return np.vstack([(mechanism[:-1] - r * mechanism[1:]) / (1 - r), mechanism[-1:]])
 
 
 def remapped_loss(epsilon: str, prior: list[str], loss: object) -> float:

@@ -16,7 +16,8 @@ from tests.mechanisms.worlds import Dataset, erasing, log_ratio, needed, records
 
 from safeside.errors import BadCounts, BadNumber
 from safeside.exact import Ball
-from safeside.mechanisms import BlockTest, Component, Ladder, Selection, SelectionPlan, plan_selection
+from safeside.mechanisms import BlockTest, Component, Ladder, Selection, plan_selection
+from safeside.mechanisms.selection_plan import SelectionPlan
 from safeside.noise.entropy import Entropy, simulated_entropy
 
 COMPONENTS = (

@@ -9,8 +9,8 @@ import pytest
 from tests.mechanisms.worlds import log_ratio, needed, records, replacing, visits
 
 from safeside.exact import PMF_BITS, Ball, ball, precision
-from safeside.mechanisms import Answer, Reply, SparseVector
-from safeside.mechanisms.sequences import Transcript
+from safeside.mechanisms import SparseVector
+from safeside.mechanisms.sequences import Answer, Reply, Transcript
 from safeside.noise.entropy import simulated_entropy
 from safeside.privacy.guarantee import Neighbours
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from tests.mechanisms.worlds import log_ratio
 
-from safeside.mechanisms import AGeo, Mangat, Tail, UtilityOptimised, Warner
+from safeside.mechanisms import AGeo, Mangat, UtilityOptimised, Warner
+from safeside.mechanisms.published import Tail
 from safeside.mechanisms.yes_no import YesNo
 from safeside.noise.entropy import simulated_entropy
 

@@ -25,7 +25,6 @@ from safeside.mechanisms import (
     Selection,
     SparseVector,
     UtilityOptimised,
-    max_conditions_of_levels,
     plan_selection,
 )
 from safeside.mechanisms.bayes import loss_table
@@ -245,12 +244,6 @@ def test_thresholds(at_most: Any, what: str, do: str) -> None:
             BadQuestion,
             "The order asks for query 1, which is not in the list or was asked before.",
             "List a query once for each time it may be asked, and count every repeat in max_conditions.",
-        ),
-        (
-            lambda: max_conditions_of_levels(1, []),
-            BadNumber,
-            "There are no levels.",
-            "Give the number of regions on each level.",
         ),
         (
             lambda: SparseVector(epsilon=1, threshold_share=1),

@@ -7,27 +7,22 @@ from typing import Final
 
 from safeside.mechanisms.ageo import AGeo
 from safeside.mechanisms.alap import ALap
-from safeside.mechanisms.block_test import BlockTest, Tested
+from safeside.mechanisms.block_test import BlockTest
 from safeside.mechanisms.geometric import TwoSidedGeometric
-from safeside.mechanisms.guarantees import NOT_COUNTED
-from safeside.mechanisms.ladder import Climbed, Component, Ladder
+from safeside.mechanisms.ladder import Component, Ladder
 from safeside.mechanisms.laplace import Laplace
 from safeside.mechanisms.mangat import Mangat
 from safeside.mechanisms.mechanism import Mechanism
-from safeside.mechanisms.optimal_decision import Decided, OptimalDecision
+from safeside.mechanisms.optimal_decision import OptimalDecision
 from safeside.mechanisms.paddedgeo import PaddedGeo
 from safeside.mechanisms.paper_salap import PaperSALap
-from safeside.mechanisms.published import Noisy, Published, Tail
 from safeside.mechanisms.sageo import SAGeo
 from safeside.mechanisms.salap import SALap
-from safeside.mechanisms.selection import Selected, Selection
-from safeside.mechanisms.selection_plan import SelectionPlan, plan_selection
-from safeside.mechanisms.sequences import Answer, Reply, max_conditions_of_levels
-from safeside.mechanisms.sparse import Sparse
+from safeside.mechanisms.selection import Selection
+from safeside.mechanisms.selection_plan import plan_selection
 from safeside.mechanisms.sparse_vector import SparseVector
 from safeside.mechanisms.utility_optimised import UtilityOptimised
 from safeside.mechanisms.warner import Warner
-from safeside.mechanisms.yes_no import Responses
 
 MECHANISMS: Final[tuple[type[Mechanism], ...]] = (
     AGeo,
@@ -50,37 +45,23 @@ MECHANISMS: Final[tuple[type[Mechanism], ...]] = (
 
 __all__ = [
     "MECHANISMS",
-    "NOT_COUNTED",
     "AGeo",
     "ALap",
-    "Answer",
     "BlockTest",
-    "Climbed",
     "Component",
-    "Decided",
     "Ladder",
     "Laplace",
     "Mangat",
     "Mechanism",
-    "Noisy",
     "OptimalDecision",
     "PaddedGeo",
     "PaperSALap",
-    "Published",
-    "Reply",
-    "Responses",
     "SAGeo",
     "SALap",
-    "Selected",
     "Selection",
-    "SelectionPlan",
-    "Sparse",
     "SparseVector",
-    "Tail",
-    "Tested",
     "TwoSidedGeometric",
     "UtilityOptimised",
     "Warner",
-    "max_conditions_of_levels",
     "plan_selection",
 ]

@@ -19,8 +19,8 @@ from safeside.exact import Ball, Number, evaluate
 from safeside.mechanisms.counts import people_counts, published_values
 from safeside.mechanisms.guarantees import AddsNoise
 from safeside.mechanisms.laws import Integers
-from safeside.mechanisms.published import Noisy, Tail, entropy_or_system
-from safeside.noise.entropy import Entropy
+from safeside.mechanisms.published import Noisy, Tail, carried
+from safeside.noise.entropy import Entropy, system_entropy
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,13 +46,8 @@ class Additive(AddsNoise):
     def release(self, counts: ArrayLike, *, entropy: Entropy | None = None) -> Noisy:
         """Each count with fresh noise, from the system's entropy unless a simulation gives its own."""
         values = people_counts(counts, self.people)
-        drawn = entropy_or_system(entropy)
-        return Noisy(
-            values=self.law.add_to(values, drawn),
-            guarantee=self.guarantee,
-            mechanism=self.name,
-            simulated=drawn.simulated,
-        )
+        drawn = entropy or system_entropy()
+        return Noisy(values=self.law.add_to(values, drawn), **carried(self, drawn))
 
     def pmf(self, output: int, count: int) -> Ball:
         """Pr[z = output] where the true count is `count`."""

@@ -7,13 +7,9 @@ by this guess has the least expected loss of *every* ADP mechanism, whatever the
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Literal
-
-import numpy as np
-from numpy.typing import NDArray
 
 from safeside import exact
 from safeside.errors import BadNumber
@@ -26,13 +22,8 @@ Loss = Literal["absolute", "squared", "zero-one"] | Sequence[Sequence[Number]]
 
 def posterior(law: Law, z: int, prior: Sequence[Number]) -> tuple[Ball, ...]:
     """Pr[f = i | z] for i = 0..n, where z = f + K."""
-    weights = _prior(prior)
-
-    def mass(i: int) -> Ball:
-        return ball(weights[i]) * law.exactly(z - i)
-
     with exact.precision(exact.PMF_BITS):
-        masses = [mass(i) for i in range(len(weights))]
+        masses = [ball(weight) * law.exactly(z - i) for i, weight in enumerate(_prior(prior))]
         total = sum(masses, start=ball(0))
         _require_possible(any(one > 0 for one in masses))
         return tuple(one / total for one in masses)
@@ -119,15 +110,3 @@ def _require_possible(possible: bool) -> None:
             "No count of the prior can have given this value.",
             "Give a prior that covers every count the mechanism may have been applied to.",
         )
-
-
-def remap(mechanism: NDArray[np.float64], rate: Number) -> NDArray[np.float64]:
-    """The post-processing of AGeo that any ADP mechanism on one decreasing count is (docs/proofs/ageo.md).
-
-    `mechanism[i]` is its law at count i of 0..n, along e^-rate. Row z of the answer is the law of its output
-    given AGeo's z, for z < n, and the last row that for every z >= n: (M_z - r M_{z+1}) / (1 - r), and M_n.
-    All entries are probabilities where the mechanism is ADP, and only there.
-    """
-    r = math.exp(-float(exact.positive(rate, "rate")))
-    inner = (mechanism[:-1] - r * mechanism[1:]) / (1 - r)
-    return np.vstack([inner, mechanism[-1:]])

@@ -18,8 +18,8 @@ from safeside.exact import Ball, evaluate
 from safeside.mechanisms.counts import people_counts, thresholds_for
 from safeside.mechanisms.guarantees import Certifying
 from safeside.mechanisms.laws import Up
-from safeside.mechanisms.published import Published, entropy_or_system
-from safeside.noise.entropy import Entropy
+from safeside.mechanisms.published import Published, carried
+from safeside.noise.entropy import Entropy, system_entropy
 from safeside.noise.inversion import bernoulli
 
 
@@ -69,14 +69,12 @@ class BlockTest(Certifying):
     def release(self, counts: ArrayLike, at_most: ArrayLike, *, entropy: Entropy | None = None) -> Tested:
         """Test the block, exactly."""
         values = people_counts(counts)
-        drawn = entropy_or_system(entropy)
+        drawn = entropy or system_entropy()
         margin = smallest_margin(values, at_most)
         return Tested(
             passed=bool(bernoulli(lambda: self._passes(margin), 1, drawn)[0]),
             at_most=thresholds_for(values.size, at_most).copy(),
-            guarantee=self.guarantee,
-            mechanism=self.name,
-            simulated=drawn.simulated,
+            **carried(self, drawn),
         )
 
     def _passes(self, margin: int) -> Ball:

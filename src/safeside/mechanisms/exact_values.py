@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Final, Literal
+from typing import Final, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from safeside.noise.geometric import ordinary
 
 Values = Sequence[int | Fraction | Decimal] | NDArray[np.signedinteger]
 Rounding = Literal["up", "down", "nearest"]
+Whole = TypeVar("Whole", int, Integers)
 _MOST: Final = 1 << 60
 """Numbers up to this can be doubled and added up without leaving 64 bits."""
 _MOST_DIGITS: Final = 18
@@ -87,17 +88,11 @@ class Wholes:
 
 def rounded(steps: Fraction, rounding: Rounding) -> int:
     """A whole number of steps; a half goes up where the nearest is wanted."""
-    match rounding:
-        case "up":
-            return math.ceil(steps)
-        case "down":
-            return math.floor(steps)
-        case "nearest":
-            return math.floor(steps + Fraction(1, 2))
+    return _divided(steps.numerator, steps.denominator, rounding)
 
 
-def _divided(numbers: Integers, divisor: int, rounding: Rounding) -> Integers:
-    """The same of numbers / divisor; NumPy's integer division goes down, as Python's does."""
+def _divided(numbers: Whole, divisor: int, rounding: Rounding) -> Whole:
+    """The same of numbers / divisor, one or many: Python's integer division goes down, as NumPy's does."""
     if divisor == 1:
         return numbers
     match rounding:

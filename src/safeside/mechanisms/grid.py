@@ -18,8 +18,8 @@ from safeside.errors import BadCounts, BadNumber
 from safeside.exact import Ball, Number, evaluate
 from safeside.mechanisms.exact_values import Rounding, Values, exact_values, rounded
 from safeside.mechanisms.guarantees import AddsNoise
-from safeside.mechanisms.published import Noisy, Tail, entropy_or_system
-from safeside.noise.entropy import Entropy
+from safeside.mechanisms.published import Noisy, Tail, carried
+from safeside.noise.entropy import Entropy, system_entropy
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,14 +76,8 @@ class OnGrid(AddsNoise):
                 f"A value is not a multiple of {exact.show(unit)}, as was declared of the query.",
                 "Declare no multiple_of, or one that every value the query can take is a multiple of.",
             )
-        drawn = entropy_or_system(entropy)
-        return Noisy(
-            values=self.law.add_to(steps, drawn),
-            guarantee=self.guarantee,
-            mechanism=self.name,
-            simulated=drawn.simulated,
-            step=self.step,
-        )
+        drawn = entropy or system_entropy()
+        return Noisy(values=self.law.add_to(steps, drawn), step=self.step, **carried(self, drawn))
 
     def pmf(self, output: Number, value: Number) -> Ball:
         """Pr[z = output] where the true value is `value`."""

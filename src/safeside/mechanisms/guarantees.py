@@ -166,9 +166,7 @@ class Ordinary(AddsNoise):
 
     @cached_property
     def guarantee(self) -> Guarantee:
-        return Guarantee(
-            epsilon=exact.fraction(self.epsilon), policy=Policy.none(), neighbours=self.neighbours
-        )
+        return Guarantee(epsilon=exact.fraction(self.epsilon), neighbours=self.neighbours)
 
 
 def of_each_count(epsilon: Number, delta: Number, max_conditions: int, direction: Direction) -> Guarantee:

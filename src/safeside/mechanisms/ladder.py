@@ -25,9 +25,9 @@ from safeside.errors import BadNumber
 from safeside.exact import Ball, ball, exp
 from safeside.mechanisms.counts import people_counts, thresholds_for
 from safeside.mechanisms.guarantees import Certifying
-from safeside.mechanisms.published import Published, entropy_or_system
+from safeside.mechanisms.published import Published, carried
 from safeside.noise.choice import choose
-from safeside.noise.entropy import Entropy
+from safeside.noise.entropy import Entropy, system_entropy
 
 Bools = NDArray[np.bool_]
 Claim = tuple[int, int, frozenset[int]]
@@ -76,11 +76,10 @@ class Component:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Climbed(Published):
-    """One published claim: each of the conditions `included` is at most its t + 1 - level, for certain."""
+    """One published claim: each of some conditions is at most its t + 1 - level, for certain."""
 
     component: int
     level: int
-    included: Bools
     bounds: NDArray[np.int64]
     """The certain upper bound on each count; -1 where nothing is said."""
 
@@ -126,7 +125,7 @@ class Ladder(Certifying):
     def release(self, counts: ArrayLike, at_most: ArrayLike, *, entropy: Entropy | None = None) -> Climbed:
         """Draw the claim, exactly; counts and thresholds stand in the order of the ranks."""
         limits, levels, margins = self._asked(counts, at_most)
-        drawn = entropy_or_system(entropy)
+        drawn = entropy or system_entropy()
         busy = self.exponents_of_busy(margins, levels)
         chosen = choose(lambda: self._weights(levels, busy), busy.size, drawn)
         component, step = divmod(chosen, len(levels))
@@ -137,11 +136,8 @@ class Ladder(Certifying):
         return Climbed(
             component=component,
             level=levels[step],
-            included=included,
             bounds=self.bounds(included, limits, levels[step]),
-            guarantee=self.guarantee,
-            mechanism=self.name,
-            simulated=drawn.simulated,
+            **carried(self, drawn),
         )
 
     def bounds(self, included: Bools, limits: NDArray[np.int64], level: int) -> NDArray[np.int64]:
@@ -216,16 +212,11 @@ class Ladder(Certifying):
     def _asked(
         self, counts: ArrayLike, at_most: ArrayLike
     ) -> tuple[NDArray[np.int64], tuple[int, ...], NDArray[np.int64]]:
-        """Thresholds, levels and margins."""
+        """Thresholds, levels, and margins: the highest level that each condition is quiet enough for."""
         values = people_counts(counts)
         limits = thresholds_for(values.size, at_most)
-        return limits, self.levels(limits), self._margins(values, limits)
-
-    def _margins(self, values: NDArray[np.int64], limits: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The highest level that each condition is quiet enough for."""
         levels = self.levels(limits)
-        margins: NDArray[np.int64] = np.clip(limits + 1 - values, levels[0], levels[-1])
-        return margins
+        return limits, levels, np.clip(limits + 1 - values, levels[0], levels[-1])
 
     def exponents_of_busy(self, margins: NDArray[np.int64], levels: Sequence[int]) -> NDArray[np.int64]:
         """For each component and level, the sum of the exponents of the conditions too busy for the level."""
@@ -250,7 +241,8 @@ class Ladder(Certifying):
         """omega_h c_j 2^-(exponents), at the working precision."""
         rungs = self._rungs(levels)
         return [
-            rung * power_of_half(component.halvings + int(halvings))
+            # 2^-exponent, exactly, however large the exponent.
+            rung * Ball((1, -component.halvings - int(halvings)))
             for component, by_level in zip(self.components, busy, strict=True)
             for rung, halvings in zip(rungs, by_level, strict=True)
         ]
@@ -258,11 +250,5 @@ class Ladder(Certifying):
     def _rungs(self, levels: Sequence[int]) -> list[Ball]:
         """c_j: the sum up to level m is e^(epsilon m)."""
         rate = exact.fraction(self.epsilon)
-        base = exp(rate * levels[0])
         step = 1 - exp(-rate)
-        return [base, *(exp(rate * level) * step for level in levels[1:])]
-
-
-def power_of_half(exponent: int) -> Ball:
-    """2^-exponent, exactly, however large the exponent."""
-    return Ball((1, -exponent))
+        return [exp(rate * levels[0]), *(exp(rate * level) * step for level in levels[1:])]

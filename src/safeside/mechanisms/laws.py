@@ -94,7 +94,7 @@ class Up(_Geometric):
         return _one_minus_r(self.rate * (k + 1)) if k >= 0 else ball(0)
 
     def mean(self) -> Ball:
-        return 1 / _r_inverse_minus_1(self.rate)
+        return 1 / ball(self.rate).expm1()
 
     def variance(self) -> Ball:
         return exp(-self.rate) / _one_minus_r(self.rate) ** 2
@@ -263,7 +263,3 @@ def first_where(holds: Callable[[int], bool], most: float = math.inf) -> int:
 
 def _one_minus_r(rate: Fraction) -> Ball:
     return -ball(-rate).expm1()
-
-
-def _r_inverse_minus_1(rate: Fraction) -> Ball:
-    return ball(rate).expm1()

@@ -19,8 +19,8 @@ from safeside.exact import Ball, Number, ball, evaluate, exp
 from safeside.mechanisms.counts import people_counts, thresholds_for
 from safeside.mechanisms.guarantees import of_each_count
 from safeside.mechanisms.laws import first_where
-from safeside.mechanisms.published import Published, entropy_or_system
-from safeside.noise.entropy import Entropy
+from safeside.mechanisms.published import Published, carried
+from safeside.noise.entropy import Entropy, system_entropy
 from safeside.noise.inversion import bernoulli
 from safeside.privacy.guarantee import Direction, Guarantee
 
@@ -102,19 +102,13 @@ class OptimalDecision:
         """One bit for each count, drawn exactly."""
         values = people_counts(counts)
         thresholds = thresholds_for(values.size, at_most)
-        drawn = entropy_or_system(entropy)
+        drawn = entropy or system_entropy()
         steps = np.maximum(0, thresholds + 1 - values)
         answers = np.zeros(values.size, dtype=np.bool_)
         for k in np.unique(steps):
             here = np.flatnonzero(steps == k)
             answers[here] = bernoulli(partial(self._climb, int(k)), here.size, drawn)
-        return Decided(
-            values=answers,
-            at_most=thresholds.copy(),
-            guarantee=self.guarantee,
-            mechanism=self.name,
-            simulated=drawn.simulated,
-        )
+        return Decided(values=answers, at_most=thresholds.copy(), **carried(self, drawn))
 
     def beta(self, t: int, count: int) -> Ball:
         """Pr[True] at this true count."""

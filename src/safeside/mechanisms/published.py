@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
-from safeside.noise.entropy import Entropy, system_entropy
+from safeside.noise.entropy import Entropy
 from safeside.privacy.guarantee import Guarantee
+
+if TYPE_CHECKING:
+    from safeside.mechanisms.mechanism import Mechanism
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -23,6 +27,19 @@ class Published:
     guarantee: Guarantee
     mechanism: str
     simulated: bool
+
+
+class Carried(TypedDict):
+    """The same by name, to be given to an output when it is made."""
+
+    guarantee: Guarantee
+    mechanism: str
+    simulated: bool
+
+
+def carried(by: Mechanism, drawn: Entropy) -> Carried:
+    """What an output of this mechanism carries, if it was drawn from there."""
+    return {"guarantee": by.guarantee, "mechanism": by.name, "simulated": drawn.simulated}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -50,8 +67,3 @@ class Tail:
 
     def __str__(self) -> str:
         return f"{self.at} or {'more' if self.upwards else 'less'}"
-
-
-def entropy_or_system(entropy: Entropy | None) -> Entropy:
-    """The entropy to draw from: the system's own unless a test or a simulation says otherwise."""
-    return system_entropy() if entropy is None else entropy

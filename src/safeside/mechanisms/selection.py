@@ -20,9 +20,9 @@ from safeside.mechanisms.block_test import BlockTest, smallest_margin
 from safeside.mechanisms.counts import compact_copy, people_counts, thresholds_for
 from safeside.mechanisms.guarantees import Certifying
 from safeside.mechanisms.ladder import BOTTOM, NO_BOUND, Claim, Ladder
-from safeside.mechanisms.published import Published, entropy_or_system
+from safeside.mechanisms.published import Published, carried
 from safeside.mechanisms.selection_plan import SelectionPlan
-from safeside.noise.entropy import Entropy
+from safeside.noise.entropy import Entropy, system_entropy
 
 Found = TypeVar("Found", np.int64, np.float64)
 Outcome = tuple[int, Claim | None]
@@ -87,7 +87,7 @@ class Selection(Certifying):
     def release(self, counts: ArrayLike, at_most: ArrayLike, *, entropy: Entropy | None = None) -> Selected:
         """Draw, exactly; what is published is `bounds`, `passed`, `component` and `level`."""
         ranked, limits = self._ranked(counts, at_most)
-        drawn = entropy_or_system(entropy)
+        drawn = entropy or system_entropy()
         bounds = np.full(limits.size, NO_BOUND, np.int64)
         passed, component, level = 0, None, None
         for block in self._blocks():
@@ -107,9 +107,7 @@ class Selection(Certifying):
             passed=passed,
             component=component,
             level=level,
-            guarantee=self.guarantee,
-            mechanism=self.name,
-            simulated=drawn.simulated,
+            **carried(self, drawn),
         )
 
     def distribution(self, counts: ArrayLike, at_most: ArrayLike) -> dict[Outcome, Ball]:

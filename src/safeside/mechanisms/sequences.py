@@ -13,7 +13,7 @@ from enum import IntEnum
 from fractions import Fraction
 
 from safeside import exact
-from safeside.errors import BadNumber, BadQuestion
+from safeside.errors import BadQuestion
 from safeside.exact import Ball, ball
 from safeside.mechanisms.published import Tail
 
@@ -70,11 +70,6 @@ def run_queries(order: Order, alarms: int, number: int, ask: Callable[[int], Ala
     return tuple(said)
 
 
-def alarm_patterns(order: Order, alarms: int, number: int) -> list[Transcript]:
-    """Every transcript of alarms without a value."""
-    return list(every_transcript([{None: ball(1), True: ball(1)}] * number, alarms, order))
-
-
 def every_transcript(
     outcomes: Sequence[Mapping[Alarm | None, Ball]], alarms: int, order: Order | None = None
 ) -> dict[Transcript, Ball]:
@@ -94,15 +89,3 @@ def every_transcript(
     with exact.precision(exact.PMF_BITS):
         walk((), ball(1), alarms)
     return found
-
-
-def max_conditions_of_levels(most_places: int, regions: Sequence[int]) -> int:
-    """A bound on max_conditions for levels of disjoint regions: the sum of min(K, regions) over the levels.
-
-    `most_places` is K, the most places one record can satisfy; the places themselves are a level like any
-    other. Regions that overlap within a level have no such bound and must be counted.
-    """
-    places = exact.whole(most_places, "most_places", least=1)
-    if not len(regions):
-        raise BadNumber("There are no levels.", "Give the number of regions on each level.")
-    return sum(min(places, exact.whole(number, "regions on a level", least=1)) for number in regions)

@@ -26,7 +26,7 @@ from safeside.exact import Ball, Number, evaluate
 from safeside.mechanisms.counts import MOST_PEOPLE, compact_copy, people_counts, thresholds_for
 from safeside.mechanisms.guarantees import UnderPolicy
 from safeside.mechanisms.laws import Integers, Up
-from safeside.mechanisms.published import Published, Tail, entropy_or_system
+from safeside.mechanisms.published import Published, Tail, carried
 from safeside.mechanisms.sequences import (
     Alarm,
     Answer,
@@ -35,7 +35,7 @@ from safeside.mechanisms.sequences import (
     every_transcript,
     run_queries,
 )
-from safeside.noise.entropy import Entropy
+from safeside.noise.entropy import Entropy, system_entropy
 from safeside.privacy.direction import CountQuery, max_conditions
 from safeside.privacy.guarantee import Direction, Guarantee
 
@@ -178,7 +178,7 @@ class SparseQueries(UnderPolicy):
     ) -> Sparse:
         """The answers, in the order given unless `order` chooses, stopped at the last alarm allowed."""
         values, limits, moves = self._given(counts, thresholds, sensitivities)
-        drawn = entropy_or_system(entropy)
+        drawn = entropy or system_entropy()
         run = self._in_turn if order is None else partial(self._chosen, order)
         answers, noisy, asked = run(values, limits, moves, drawn)
         return Sparse(
@@ -186,10 +186,8 @@ class SparseQueries(UnderPolicy):
             answers=answers,
             values=noisy,
             asked=asked,
-            guarantee=self.guarantee,
-            mechanism=self.name,
-            simulated=drawn.simulated,
             step=Fraction(1, self.steps),
+            **carried(self, drawn),
         )
 
     def distribution(

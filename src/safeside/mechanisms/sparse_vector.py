@@ -17,23 +17,22 @@ from numpy.typing import ArrayLike
 
 from safeside import exact
 from safeside.errors import BadNumber
-from safeside.exact import Ball, Number, least_power
+from safeside.exact import Ball, Number, ball, least_power
 from safeside.mechanisms.counts import compact_copy, people_counts, thresholds_for
 from safeside.mechanisms.laws import Both, Integers
-from safeside.mechanisms.published import entropy_or_system
+from safeside.mechanisms.published import carried
 from safeside.mechanisms.sequences import (
     Answer,
     Order,
     Reply,
     Transcript,
-    alarm_patterns,
+    every_transcript,
     in_given_order,
     run_queries,
 )
 from safeside.mechanisms.sparse import NO_VALUE, Sparse
-from safeside.noise.entropy import Entropy
+from safeside.noise.entropy import Entropy, system_entropy
 from safeside.privacy.guarantee import Guarantee, Neighbours, one_of
-from safeside.privacy.policy import Policy
 
 _NEGLIGIBLE = Fraction(1, 1 << 240)
 """Threshold noise rarer than this is not added up; it widens the ball instead."""
@@ -86,9 +85,7 @@ class SparseVector:
     @property
     def guarantee(self) -> Guarantee:
         """What is promised of the whole sequence."""
-        return Guarantee(
-            epsilon=exact.fraction(self.epsilon), policy=Policy.none(), neighbours=self.neighbours
-        )
+        return Guarantee(epsilon=exact.fraction(self.epsilon), neighbours=self.neighbours)
 
     @property
     def threshold_law(self) -> Both:
@@ -112,7 +109,7 @@ class SparseVector:
         """Alarm or quiet for each query, in the order given unless `order` chooses."""
         values = people_counts(counts)
         limits = thresholds_for(values.size, thresholds)
-        drawn = entropy_or_system(entropy)
+        drawn = entropy or system_entropy()
         shared = int(self.threshold_law.add_to(np.zeros(1, dtype=np.int64), drawn)[0])
         loud = self.query_law.add_to(values, drawn) > limits + shared
         ask = in_given_order(values.size) if order is None else order
@@ -125,9 +122,7 @@ class SparseVector:
             answers=answers,
             values=np.full(values.size, NO_VALUE, dtype=np.int64),
             asked=len(said),
-            guarantee=self.guarantee,
-            mechanism=self.name,
-            simulated=drawn.simulated,
+            **carried(self, drawn),
         )
 
     def distribution(
@@ -136,9 +131,9 @@ class SparseVector:
         """Every transcript with its probability, certified: a sum over the threshold's noise."""
         values = people_counts(counts)
         limits = thresholds_for(values.size, thresholds)
-        ask = in_given_order(values.size) if order is None else order
+        possible = every_transcript([{None: ball(1), True: ball(1)}] * values.size, self.alarms, order)
         with exact.precision(exact.PMF_BITS):
-            return self._added_up(values, limits, alarm_patterns(ask, self.alarms, values.size))
+            return self._added_up(values, limits, list(possible))
 
     def beta(self, t: int, count: int) -> Ball:
         """Pr[quiet | asked first] at this true count; at t + 1 this is how often quiet is wrong."""

@@ -14,9 +14,9 @@ from safeside import exact
 from safeside.errors import BadCounts, BadNumber
 from safeside.exact import Ball, Number, ball, evaluate
 from safeside.mechanisms.guarantees import OneEpsilon
-from safeside.mechanisms.published import entropy_or_system
+from safeside.mechanisms.published import carried
 from safeside.mechanisms.yes_no import Responses, coin_variance, require_part
-from safeside.noise.entropy import Entropy
+from safeside.noise.entropy import Entropy, system_entropy
 from safeside.noise.inversion import Inversion
 from safeside.privacy.guarantee import Direction, Guarantee
 from safeside.privacy.policy import Policy
@@ -79,15 +79,10 @@ class UtilityOptimised(OneEpsilon):
                 "List every value a person can have, sensitive or not, before asking.",
             )
         true = np.array([place[value] for value in truths], dtype=np.int64)
-        drawn = entropy_or_system(entropy)
+        drawn = entropy or system_entropy()
         hidden = len(self.sensitive)
         lot = Inversion(lambda k: k / self._weight(), hidden + 1).draw(true.size, drawn)
-        return Responses(
-            values=np.where(lot == hidden, true, lot),
-            guarantee=self.guarantee,
-            mechanism=self.name,
-            simulated=drawn.simulated,
-        )
+        return Responses(values=np.where(lot == hidden, true, lot), **carried(self, drawn))
 
     def pmf(self, output: Hashable, truth: Hashable) -> Ball:
         """Pr[the report is `output` | truth]."""

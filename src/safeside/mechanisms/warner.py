@@ -9,7 +9,6 @@ from safeside import exact
 from safeside.exact import Ball, exp
 from safeside.mechanisms.yes_no import YesNo
 from safeside.privacy.guarantee import Guarantee
-from safeside.privacy.policy import Policy
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +31,7 @@ class Warner(YesNo):
 
     @property
     def guarantee(self) -> Guarantee:
-        return Guarantee(epsilon=exact.fraction(self.epsilon), policy=Policy.none())
+        return Guarantee(epsilon=exact.fraction(self.epsilon))
 
     def says_yes(self, truth: bool) -> Ball:
         rate = exact.fraction(self.epsilon)

@@ -19,8 +19,8 @@ from safeside.errors import BadNumber
 from safeside.exact import Ball, Number, Term, ball, evaluate
 from safeside.mechanisms.counts import truth_values
 from safeside.mechanisms.guarantees import OneEpsilon
-from safeside.mechanisms.published import Published, entropy_or_system
-from safeside.noise.entropy import Entropy
+from safeside.mechanisms.published import Published, carried
+from safeside.noise.entropy import Entropy, system_entropy
 from safeside.noise.inversion import bernoulli
 from safeside.privacy.guarantee import Guarantee
 
@@ -50,15 +50,13 @@ class YesNo(OneEpsilon):
     def release(self, truths: ArrayLike, *, entropy: Entropy | None = None) -> Responses:
         """One randomised answer for each person's true one."""
         answers = truth_values(truths)
-        drawn = entropy_or_system(entropy)
+        drawn = entropy or system_entropy()
         reported = np.where(
             answers,
             bernoulli(lambda: self.says_yes(True), answers.size, drawn),
             bernoulli(lambda: self.says_yes(False), answers.size, drawn),
         )
-        return Responses(
-            values=reported, guarantee=self.guarantee, mechanism=self.name, simulated=drawn.simulated
-        )
+        return Responses(values=reported, **carried(self, drawn))
 
     def pmf(self, output: bool, truth: bool) -> Ball:
         """Pr[the report is `output` | truth]."""
