@@ -10,10 +10,9 @@ import pytest
 
 from safeside import exact
 from safeside.audit.case import Case, Check
-from safeside.audit.published import ALL_TERMS, PAIRS, WAYS, counts_at, published, windows_of
+from safeside.audit.published import ALL_TERMS, PAIRS, WAYS, Way, published
 from safeside.audit.published_groups import FROZEN, GROUPED, groups
-from safeside.audit.published_groups import regions as regions_of_groups
-from safeside.audit.published_selection import SELECTED, regions, selected
+from safeside.audit.published_selection import SELECTED, selected
 from safeside.audit.publishing import HOURS, Scripted, desk, replaced, words_for
 from safeside.ledger.witness import STATE_VARIABLE
 from safeside.mechanisms.laws import Up
@@ -34,13 +33,13 @@ def test_every_method_is_run_on_recorded_randomness() -> None:
     methods = {chosen(terms.get("method"), {**nothing, **terms}) for terms in ALL_TERMS.values()}
     assert methods == set(METHODS.values())
     assert any("at_least" in terms for terms in ALL_TERMS.values())
-    assert {windows_of(terms) for terms in ALL_TERMS.values()} == {1, 2}
+    assert {Way(name=name, terms=terms).windows for name, terms in ALL_TERMS.items()} == {1, 2}
 
 
 def test_one_person_satisfies_several_conditions_at_once() -> None:
     assert any(way.terms.items() >= HOURS.items() for way in SELECTED)
     falls = [
-        sum(counts_at(left, way.windows).values()) - sum(counts_at(right, way.windows).values())
+        sum(way.counts(left).values()) - sum(way.counts(right).values())
         for way in SELECTED
         for left, right in way.pairs
     ]
@@ -51,7 +50,7 @@ def test_one_person_satisfies_several_conditions_at_once() -> None:
 def test_regions_of_randomness_are_disjoint_and_most_of_what_happens() -> None:
     for way in SELECTED:
         for dataset in {one for pair in way.pairs for one in pair}:
-            listed = list(regions(way, counts_at(dataset, way.windows)))
+            listed = list(way.regions(way.counts(dataset)))
             assert len({one.words for one in listed}) == len(listed)
             mass = sum((one.mass for one in listed), exact.ball(0))
             assert mass > 0.25
@@ -68,7 +67,7 @@ def test_every_method_is_run_on_groups_and_all_that_can_be_drawn_is_listed() -> 
             assert max(before[one] - after[one] for one in before) == 1
             assert sum(before.values()) - sum(after.values()) <= way.most_measures
             for dataset in (left, right):
-                mass = sum((one.mass for one in regions_of_groups(way, way.counts(dataset))), exact.ball(0))
+                mass = sum((one.mass for one in way.regions(way.counts(dataset))), exact.ball(0))
                 assert abs(float(mass.mid()) - 1) < 1e-12
     falls = [
         sum(way.counts(left).values()) - sum(way.counts(right).values())
@@ -79,10 +78,11 @@ def test_every_method_is_run_on_groups_and_all_that_can_be_drawn_is_listed() -> 
 
 
 def test_datasets_are_neighbours_and_differ() -> None:
+    two_hours = next(way for way in SELECTED if way.windows == 2)
     for left, right in (*PAIRS, *(pair for way in SELECTED for pair in way.pairs)):
         changed = [(one, two) for one, two in zip(left, right, strict=True) if one != two]
         assert len(changed) == 1
-        before, after = counts_at(left, 2), counts_at(right, 2)
+        before, after = two_hours.counts(left), two_hours.counts(right)
         assert {before[one] - after[one] for one in before} == {0, 1}, "visits of one person are erased"
 
 

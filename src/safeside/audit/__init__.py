@@ -5,28 +5,16 @@ For a mechanism of your own: `audit_mechanism`; for a sequence of answers with a
 """
 
 from safeside.audit.channel import Independent
-from safeside.audit.exact import Finding, audit_channel, audit_mechanism
-from safeside.audit.statistical import SamplerFinding, SamplerTest
-from safeside.audit.transcripts import (
-    Procedure,
-    Statement,
-    Verdict,
-    announce,
-    audit_procedure,
-    hide,
-    publish,
-)
+from safeside.audit.exact import audit_mechanism
+from safeside.audit.statistical import SamplerTest
+from safeside.audit.transcripts import Procedure, Statement, announce, audit_procedure, hide, publish
 
 __all__ = [
-    "Finding",
     "Independent",
     "Procedure",
-    "SamplerFinding",
     "SamplerTest",
     "Statement",
-    "Verdict",
     "announce",
-    "audit_channel",
     "audit_mechanism",
     "audit_procedure",
     "hide",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,7 +12,6 @@ from typing import Any, ClassVar, Final
 from safeside.audit.case import PEOPLE, Case, case
 from safeside.audit.channel import Independent
 from safeside.audit.worlds import DAY, INSTANT, PAIR, REGION, Dataset, Within, World, counts_of
-from safeside.exact import Ball
 from safeside.mechanisms.ageo import AGeo
 from safeside.mechanisms.alap import ALap
 from safeside.mechanisms.geometric import TwoSidedGeometric
@@ -108,13 +108,9 @@ def local() -> Iterator[Case]:
         ):
             yield case(response, "two people", tuple, compared, answer=_each(response))
     urr = UtilityOptimised(epsilon=1, sensitive=("clinic", "prison"), other=("park", "shop"))
-    is_value: ADP[Any] = ADP({f"is {value}": _is(value) for value in urr.other})
+    is_value: ADP[Any] = ADP({f"is {value}": partial(operator.eq, value) for value in urr.other})
     values = Within(is_value, Universe(records=urr.values))
     yield case(urr, "2 sensitive and 2 other values", tuple, values, answer=_each(urr))
-
-
-def _is(value: object) -> Callable[[object], bool]:
-    return lambda record: record == value
 
 
 def _each(response: Mangat | Warner | UtilityOptimised) -> Callable[[tuple[Any, ...]], Independent]:
@@ -140,13 +136,9 @@ def approximate() -> Iterator[Case]:
             f"at most {at_most}, add or remove, up to {at_most + 1} people",
             _one_place,
             _ONE_PLACE.add_remove,
-            answer=partial(_decide, decision, at_most),
+            answer=lambda count, one=decision, t=at_most: one.distribution(count, t),
             people=at_most + 1,
         )
-
-
-def _decide(decision: OptimalDecision, at_most: int, count: int) -> dict[bool, Ball]:
-    return decision.distribution(count, at_most)
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from safeside.audit.case import Case, case
-from safeside.audit.worlds import Dataset, Within
+from safeside.audit.worlds import Question, Within, counts_of
 from safeside.groups import Measures, measures
 from safeside.mechanisms.ageo import AGeo
 from safeside.privacy.records import Universe, Visits
@@ -26,13 +26,10 @@ def grouped() -> Iterator[Case]:
     for setting, counted in _ASKED:
         most = counted.most_of_a_person
         targets = tuple(f"{group} {name}" for name in counted.names for group in _GROUPS)
+        asked = [Question(target, frozenset({target})) for target in targets]
         policy = Within(ADP.not_visited(targets), Universe(records=_records(counted)))
         noise = AGeo(epsilon=1, sensitivity=most)
-        yield case(noise, f"{setting}, sensitivity {most}", _counts(targets), policy)
-
-
-def _counts(targets: tuple[str, ...]) -> Callable[[Dataset], tuple[int, ...]]:
-    return lambda people: tuple(sum(target in record for record in people) for target in targets)
+        yield case(noise, f"{setting}, sensitivity {most}", counts_of(asked), policy)
 
 
 def _records(counted: Measures) -> tuple[Visits, ...]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -79,16 +79,39 @@ class Way:
 
     @property
     def windows(self) -> int:
-        """How many there are."""
-        return windows_of(self.terms)
+        """How many these terms ask about."""
+        return 2 if "every" in self.terms else 1
 
     def desk(self) -> AbstractContextManager[Desk]:
         """Where it is published."""
         return desk(PLACES, self.limits, self.popularity)
 
     def counts(self, dataset: Dataset) -> dict[Condition, int]:
-        """The true counts."""
-        return counts_at(dataset, self.windows)
+        """How many people are at each place in each window, counted here, in the order of the answers."""
+        return {
+            (place, window): int(place == STEADY)
+            + sum(place in person or (window > 0 and place + LATER in person) for person in dataset)
+            for window in range(self.windows)
+            for place in (*PLACES, STEADY)
+        }
+
+    def regions(self, _true: Mapping[Condition, int]) -> Iterator[Region]:
+        """What can be drawn: noise at A and B, none at the steady place, in the order the keys settle."""
+        law, places = Up(self.epsilon), (*PLACES, STEADY)
+        words = words_for(law, _HIGHEST)
+        noises = itertools.product(range(_HIGHEST + 1), repeat=len(PLACES))
+        for keys, noise in itertools.product(self.orders, noises):
+            by_place = dict(zip(places, (*noise, 0), strict=True))
+            asked = sorted(places, key=lambda place: keys[-3:][places.index(place)]) if keys else places
+            with exact.precision(exact.PMF_BITS):
+                mass = exact.ball(Fraction(1, len(self.orders)))
+                for value in noise:
+                    mass = mass * law.exactly(value)
+            yield Region(words=(*keys, *(words[by_place[place]] for place in asked)), mass=mass)
+
+    def complete(self, made: Made) -> bool:
+        """Whether nothing else leads to this: more noise than was enumerated shows a larger bound."""
+        return all(upper is None or upper <= _HIGHEST for _, upper in made.answers().values())
 
     def claims(self, made: Made) -> dict[Condition, tuple[str, int | None]]:
         """What is said of each condition beyond what is public anyway."""
@@ -167,48 +190,7 @@ def published() -> Iterator[Case | Check]:
         )
 
 
-def counts_at(dataset: Dataset, windows: int = 1) -> dict[Condition, int]:
-    """How many people are at each place in each window, counted here, in the order of the answers."""
-    return {
-        (place, window): int(place == STEADY)
-        + sum(place in person or (window > 0 and place + LATER in person) for person in dataset)
-        for window in range(windows)
-        for place in (*PLACES, STEADY)
-    }
-
-
-def windows_of(terms: Mapping[str, Any]) -> int:
-    """How many windows these terms ask about."""
-    return 2 if "every" in terms else 1
-
-
 def exactly(way: Way) -> Verdict:
-    """All transcripts of tiny datasets, against the charge; and every "at most" against the truth."""
-    # A transcript that shows a bound which more noise than was enumerated could not reach is complete.
-    return every_transcript(way, lambda _: _noises(way), lambda seen: highest_bound(seen) <= _HIGHEST)
-
-
-def _noises(way: Way) -> Iterator[Region]:
-    """Noise at A and B, none at the steady place, in the order that the keys settle."""
-    law, places = Up(way.epsilon), (*PLACES, STEADY)
-    words = words_for(law, _HIGHEST)
-    for keys, noise in itertools.product(
-        way.orders, itertools.product(range(_HIGHEST + 1), repeat=len(PLACES))
-    ):
-        by_place = dict(zip(places, (*noise, 0), strict=True))
-        asked = sorted(places, key=lambda place: keys[-3:][places.index(place)]) if keys else places
-        with exact.precision(exact.PMF_BITS):
-            mass = exact.ball(Fraction(1, len(way.orders)))
-            for value in noise:
-                mass = mass * law.exactly(value)
-        yield Region(words=(*keys, *(words[by_place[place]] for place in asked)), mass=mass)
-
-
-def every_transcript(
-    way: Way,
-    regions: Callable[[Mapping[Condition, int]], Iterable[Region]],
-    complete: Callable[[Any], bool] = lambda _: True,
-) -> Verdict:
     """All transcripts against the charge, every bound against the truth, every draw against its region.
 
     Whatever is not enumerated on the true counts, or not complete, is one event.
@@ -219,17 +201,17 @@ def every_transcript(
     other: str | None = None
     with way.desk() as table:
         for dataset in dict.fromkeys(itertools.chain.from_iterable(way.pairs)):
-            masses: dict[Any, Ball] = {}
-            for region in regions(way.counts(dataset)):
+            listed: dict[Any, Ball] = {}
+            for region in way.regions(way.counts(dataset)):
                 source = Scripted(region.words)
                 made = table.publish(dataset, source, way.terms)
                 false = false or way.false_answer(dataset, made)
                 other = other or region.other_than_drawn(dataset, made, source)
                 seen = tuple(sorted(made.files.items()))
                 charges[seen] = max(made.charged, charges.get(seen, made.charged))
-                with exact.precision(exact.PMF_BITS):
-                    masses[seen] = masses.get(seen, exact.ball(0)) + region.mass
-            listed = {seen: mass for seen, mass in masses.items() if complete(seen)}
+                if way.complete(made):
+                    with exact.precision(exact.PMF_BITS):
+                        listed[seen] = listed.get(seen, exact.ball(0)) + region.mass
             with exact.precision(exact.PMF_BITS):
                 left = 1 - sum(listed.values(), exact.ball(0))
             channel[dataset] = listed if way.whole else {**listed, ELSEWHERE: left}
@@ -242,12 +224,6 @@ def every_transcript(
         false_statement=false or _more_than_answers(channel) or other,
         undercharged=None if wrong is None else wrong[0],
     )
-
-
-def highest_bound(seen: Sequence[tuple[str, bytes]]) -> int:
-    """The largest upper bound in a transcript."""
-    bounds = [upper for _, upper in Made(files=dict(seen), charged=Fraction(0)).answers().values()]
-    return max((bound for bound in bounds if bound is not None), default=0)
 
 
 def _more_than_answers(channel: Mapping[Dataset, Mapping[Any, Ball]]) -> str | None:
@@ -366,17 +342,6 @@ def only_from_the_system() -> str | None:
     return None
 
 
-class Silent(Scripted):
-    """Randomness that makes no noise: the word in the middle of the cells of 0."""
-
-    def __init__(self, word: int) -> None:
-        super().__init__()
-        self._word = word
-
-    def uint16(self, n: int) -> np.ndarray[Any, np.dtype[np.uint16]]:
-        return np.full(n, self._word, dtype=np.uint16)
-
-
 def borders(number: int) -> str | None:
     """A long list without noise: every place is answered by its own threshold, on both sides of a border."""
     places = [f"p{at:05}" for at in range(number)]
@@ -384,10 +349,12 @@ def borders(number: int) -> str | None:
     # One person at each of a few places, at the border and at both ends.
     busy = {0, 1, number // 2, _BORDER - 2, _BORDER - 1, number - 1}
     dataset = tuple(frozenset({places[at]}) for at in sorted(busy) if at < number)
+    # Randomness that makes no noise: for each place the word in the middle of the cells of 0.
+    silent = Scripted(np.full(number + 1, words_for(Up(Fraction(1)), 0)[0]))
     with desk(places, limits, [*range(number), number]) as table:
         terms = {"epsilon": 1, "max_alarms": number, "order": "popularity"}
         try:
-            answers = table.publish(dataset, Silent(words_for(Up(Fraction(1)), 0)[0]), terms).answers()
+            answers = table.publish(dataset, silent, terms).answers()
         except ReleaseError:
             return "publish refuses its own release"
     for at, place in enumerate(places):

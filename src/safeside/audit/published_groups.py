@@ -19,10 +19,9 @@ import polars as pl
 
 from safeside import exact
 from safeside.audit.case import Case, Check
-from safeside.audit.published import Dataset, Pairs, Region, Way, every_transcript, frozen
+from safeside.audit.published import Dataset, Pairs, Region, Way, exactly, frozen
 from safeside.audit.publishing import Condition, Desk, Made, Scripted, opened, words_for
 from safeside.audit.short_text import show_pair
-from safeside.audit.transcripts import Verdict
 from safeside.errors import InputError
 from safeside.mechanisms.laws import Up
 
@@ -85,6 +84,18 @@ class GroupWay(Way):
             for measure, doses in enumerate(self.counted)
             for group in GROUPS
         }
+
+    def regions(self, true: Mapping[Condition, int]) -> Iterator[Region]:
+        """All noise: by its value up to the size of the group, and from there on as one."""
+        law = Up(self.epsilon / self.most_measures)
+        words = words_for(law, max(SIZES))
+        rooms = [SIZES[GROUPS.index(group)] - count for (group, _), count in true.items()]
+        for noise in itertools.product(*(range(room + 1) for room in rooms)):
+            with exact.precision(exact.PMF_BITS):
+                mass = exact.ball(1)
+                for value, room in zip(noise, rooms, strict=True):
+                    mass = mass * (law.exactly(value) if value < room else law.at_least(value))
+            yield Region(words=tuple(words[value] for value in noise), mass=mass)
 
     def claims(self, made: Made) -> dict[Condition, tuple[str, int | None]]:
         sizes = dict(zip(GROUPS, SIZES, strict=True))
@@ -163,29 +174,11 @@ def groups() -> Iterator[Case | Check]:
     """Every row about publishing groups."""
     for way in GROUPED:
         setting = f"eps = {exact.show(way.epsilon)}; groups, {way.name}: every transcript through publish"
-        yield Case(name="published", setting=setting, tight=True, run=partial(exactly_grouped, way))
+        yield Case(name="published", setting=setting, tight=True, run=partial(exactly, way))
     for name, way in FROZEN.items():
         setting = f"groups, {name}: the same randomness on neighbours"
         yield Check(name="published", setting=setting, run=partial(frozen, way))
     yield Check(name="published", setting="groups: whoever cannot be placed stops the release", run=doubtful)
-
-
-def exactly_grouped(way: GroupWay) -> Verdict:
-    """All transcripts against the charge, and every bound and share against the truth."""
-    return every_transcript(way, partial(regions, way))
-
-
-def regions(way: GroupWay, true: Mapping[Condition, int]) -> Iterator[Region]:
-    """All noise: by its value up to the size of the group, and from there on as one."""
-    law = Up(way.epsilon / way.most_measures)
-    words = words_for(law, max(SIZES))
-    rooms = [SIZES[GROUPS.index(group)] - count for (group, _), count in true.items()]
-    for noise in itertools.product(*(range(room + 1) for room in rooms)):
-        with exact.precision(exact.PMF_BITS):
-            mass = exact.ball(1)
-            for value, room in zip(noise, rooms, strict=True):
-                mass = mass * (law.exactly(value) if value < room else law.at_least(value))
-        yield Region(words=tuple(words[value] for value in noise), mass=mass)
 
 
 _DOUBTFUL: Final = {

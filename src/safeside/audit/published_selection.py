@@ -19,10 +19,9 @@ import numpy as np
 
 from safeside import exact
 from safeside.audit.case import Case
-from safeside.audit.published import AT_A, AT_B, NOBODY, PLACES, Dataset, Region, Way, every_transcript
+from safeside.audit.published import AT_A, AT_B, NOBODY, PLACES, Dataset, Region, Way, exactly
 from safeside.audit.publishing import HOURS, LATER, Condition, Made, Scripted
 from safeside.audit.short_text import show_pair
-from safeside.audit.transcripts import Verdict
 from safeside.decisions.forecast import scores
 from safeside.exact import Ball
 from safeside.mechanisms.block_test import BlockTest, smallest_margin
@@ -44,6 +43,50 @@ class Selecting(Way):
     lowest: int = 0
     """The lowest level that is listed."""
     tight: bool = True
+
+    def complete(self, _made: Made) -> bool:
+        return True
+
+    def regions(self, true: Mapping[Condition, int]) -> Iterator[Selects]:
+        """What can be drawn on these counts, as far as it is listed; by the rules of the mechanism alone."""
+        named = list(true)
+        limits = np.tile([*self.limits, 1], self.windows)
+        known = scores(self.popularity or [1] * (len(PLACES) + 1), [1] * self.windows)
+        selection = Selection(
+            epsilon=self.epsilon, plan=plan_selection(known, int(limits.min()), self.epsilon)
+        )
+        order = selection.plan.order
+        counts, ranked = np.array(list(true.values()))[order], limits[order]
+        bounds: dict[Condition, int | None] = dict.fromkeys(named)
+        words: tuple[int, ...] = ()
+        reached, test = exact.ball(1), BlockTest(epsilon=self.epsilon)
+        for number, (start, end) in enumerate(itertools.pairwise((0, *selection.plan.blocks))):
+            passes = test.beta(smallest_margin(counts[start:end], ranked[start:end]))
+            with exact.precision(exact.PMF_BITS):
+                fails = 1 - passes
+                failed = reached * fails
+            if fails > 0:
+                yield Selects(
+                    words=(*words, *_just_below(fails, fails)),
+                    mass=failed,
+                    outcome={"passed": number},
+                    bounds=dict(bounds),
+                )
+            if not passes > 0:
+                return
+            words = (*words, *_just_above(fails, passes))
+            with exact.precision(exact.PMF_BITS):
+                reached = reached * passes
+            bounds |= {named[at]: int(limits[at]) for at in order[start:end]}
+        tested = selection.plan.tested
+        rest = [named[at] for at in order[tested:]]
+        for region in _claims(selection, self, rest, counts[tested:], ranked[tested:]):
+            with exact.precision(exact.PMF_BITS):
+                mass = reached * region.mass
+            outcome = {"passed": len(selection.plan.blocks), **region.outcome}
+            yield Selects(
+                words=(*words, *region.words), mass=mass, outcome=outcome, bounds=bounds | dict(region.bounds)
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,52 +140,7 @@ def selected() -> Iterator[Case]:
     """Every row about publishing by selection."""
     for one in SELECTED:
         setting = f"eps = {exact.show(one.epsilon)}; selection, {one.name}: every transcript through publish"
-        yield Case(name="published", setting=setting, tight=one.tight, run=partial(exactly_selected, one))
-
-
-def exactly_selected(way: Selecting) -> Verdict:
-    """All transcripts, and every draw against its region."""
-    return every_transcript(way, partial(regions, way))
-
-
-def regions(way: Selecting, true: Mapping[Condition, int]) -> Iterator[Selects]:
-    """What can be drawn on these counts, as far as it is listed; by the rules of the mechanism alone."""
-    named = list(true)
-    limits = np.tile([*way.limits, 1], way.windows)
-    known = scores(way.popularity or [1] * (len(PLACES) + 1), [1] * way.windows)
-    selection = Selection(epsilon=way.epsilon, plan=plan_selection(known, int(limits.min()), way.epsilon))
-    order = selection.plan.order
-    counts, ranked = np.array(list(true.values()))[order], limits[order]
-    bounds: dict[Condition, int | None] = dict.fromkeys(named)
-    words: tuple[int, ...] = ()
-    reached, test = exact.ball(1), BlockTest(epsilon=way.epsilon)
-    for number, (start, end) in enumerate(itertools.pairwise((0, *selection.plan.blocks))):
-        passes = test.beta(smallest_margin(counts[start:end], ranked[start:end]))
-        with exact.precision(exact.PMF_BITS):
-            fails = 1 - passes
-            failed = reached * fails
-        if fails > 0:
-            yield Selects(
-                words=(*words, *_just_below(fails, fails)),
-                mass=failed,
-                outcome={"passed": number},
-                bounds=dict(bounds),
-            )
-        if not passes > 0:
-            return
-        words = (*words, *_just_above(fails, passes))
-        with exact.precision(exact.PMF_BITS):
-            reached = reached * passes
-        bounds |= {named[at]: int(limits[at]) for at in order[start:end]}
-    tested = selection.plan.tested
-    rest = [named[at] for at in order[tested:]]
-    for region in _claims(selection, way, rest, counts[tested:], ranked[tested:]):
-        with exact.precision(exact.PMF_BITS):
-            mass = reached * region.mass
-        outcome = {"passed": len(selection.plan.blocks), **region.outcome}
-        yield Selects(
-            words=(*words, *region.words), mass=mass, outcome=outcome, bounds=bounds | dict(region.bounds)
-        )
+        yield Case(name="published", setting=setting, tight=one.tight, run=partial(exactly, one))
 
 
 def _claims(

@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar, Final, TypeVar
+from unittest import mock
 
 import numpy as np
 import polars as pl
@@ -48,6 +49,8 @@ LATER: Final = "+"
 
 Condition = tuple[str, int]
 """A place, and the number of its window; or a group, and that of a measure."""
+replaced = mock.patch.object
+"""Put something else in the place of an attribute, for as long as the block lasts."""
 
 
 class Scripted:
@@ -185,17 +188,6 @@ def _without_chance(files: Mapping[str, bytes]) -> dict[str, bytes]:
     return {name: data.replace(reference, b"REFERENCE") for name, data in read.items()}
 
 
-@contextmanager
-def replaced(owner: Any, name: str, value: object) -> Iterator[None]:
-    """Put something else in the place of an attribute, for as long as the block lasts."""
-    before = getattr(owner, name)
-    setattr(owner, name, value)
-    try:
-        yield
-    finally:
-        setattr(owner, name, before)
-
-
 def desk(
     places: Sequence[str], limits: Sequence[int], popularity: Sequence[int] | None = None
 ) -> AbstractContextManager[Desk]:
@@ -210,15 +202,8 @@ Kind = TypeVar("Kind", bound=Desk)
 @contextmanager
 def opened(kind: type[Kind], listed: Mapping[str, Sequence[Any]]) -> Iterator[Kind]:
     """A publisher in a directory of their own, which is gone afterwards."""
-    before = os.environ.get(STATE_VARIABLE)
     with tempfile.TemporaryDirectory(prefix="safeside-audit-") as directory:
         home = Path(directory).resolve()
         # The second witness belongs to the desk and is put back with it.
-        os.environ[STATE_VARIABLE] = str(home / "desk" / "state")
-        try:
+        with mock.patch.dict(os.environ, {STATE_VARIABLE: str(home / "desk" / "state")}):
             yield kind(home, listed)
-        finally:
-            if before is None:
-                del os.environ[STATE_VARIABLE]
-            else:
-                os.environ[STATE_VARIABLE] = before

@@ -162,7 +162,11 @@ def transcripts(program: Program, view: Any) -> Transcripts:
             for statement in run.said:
                 said.setdefault(statement, seen)
             if len(probabilities) > MOST_TRANSCRIPTS:
-                raise _too_many()
+                raise BadQuestion(
+                    f"The procedure has more than {MOST_TRANSCRIPTS:,} transcripts.",
+                    "Ask fewer questions, or join outcomes whose probability ratio no longer changes into "
+                    "one event.",
+                )
     return Transcripts(probabilities=probabilities, said=said, unlisted=unlisted)
 
 
@@ -195,13 +199,6 @@ class _Run:
             self.draw = self._run.send(outcome)
         except StopIteration:
             self.draw = None
-
-
-def _too_many() -> BadQuestion:
-    return BadQuestion(
-        f"The procedure has more than {MOST_TRANSCRIPTS:,} transcripts.",
-        "Ask fewer questions, or join outcomes whose probability ratio no longer changes into one event.",
-    )
 
 
 def audit_procedure(

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from safeside.audit.published_groups import GROUPED, doubtful, exactly_grouped
+from safeside.audit.published import exactly
+from safeside.audit.published_groups import GROUPED, doubtful
 from safeside.audit.publishing import replaced
 from safeside.groups import Measures, count
 from safeside.groups.table import people_checks
@@ -30,13 +31,13 @@ def share_rounded_up() -> Caught:
         return np.array([-(-int(size) * share.numerator // share.denominator) for size in sizes], np.int64)
 
     with replaced(grouped, "limits", up):
-        return caught(exactly_grouped(_LISTED))
+        return caught(exactly(_LISTED))
 
 
 def one_measure_where_a_person_is_in_two() -> Caught:
     """Noise for one count, although the domains allow one person in two of the measures."""
     with replaced(Measures, "most_of_a_person", property(lambda _self: 1)):
-        return caught(exactly_grouped(replace(_AT_ONCE, most_measures=1)))
+        return caught(exactly(replace(_AT_ONCE, most_measures=1)))
 
 
 def size_from_the_data() -> Caught:
@@ -51,7 +52,7 @@ def size_from_the_data() -> Caught:
         replaced(NoisyCounts, "draw", drawn),
         replaced(Conditions, "most", property(lambda _self: seen[0])),
     ):
-        return caught(exactly_grouped(_LISTED))
+        return caught(exactly(_LISTED))
 
 
 def condition_that_skips_missing_values() -> Caught:

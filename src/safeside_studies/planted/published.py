@@ -17,7 +17,7 @@ import numpy as np
 
 from safeside.audit.cases_draws import adaptive
 from safeside.audit.published import ALL_TERMS, WAYS, Way, borders, exactly, frozen, only_from_the_system
-from safeside.audit.published_selection import SELECTED, exactly_selected
+from safeside.audit.published_selection import SELECTED
 from safeside.audit.publishing import replaced
 from safeside.mechanisms.ageo import AGeo
 from safeside.mechanisms.ladder import Climbed, Ladder
@@ -214,7 +214,7 @@ def level_published_although_a_test_failed() -> Caught:
         replaced(SelectedConditions, "draw", told),
         replaced(SelectedConditions, "why_impossible", lambda *_given: None),
     ):
-        return caught(exactly_selected(_TESTED))
+        return caught(exactly(_TESTED))
 
 
 def claim_refunded() -> Caught:
@@ -230,14 +230,14 @@ def claim_refunded() -> Caught:
         return replace(drawn, alarms=int(drawn.outcome[PASSED] < len(asked.plan.blocks)))
 
     with replaced(SelectedConditions, "cost", priced), replaced(SelectedConditions, "draw", alarmed):
-        return caught(exactly_selected(_UNKNOWN))
+        return caught(exactly(_UNKNOWN))
 
 
 def words_for_the_included_only() -> Caught:
     """A random word is drawn only for the conditions that are quiet enough for the level."""
 
     def sparing(self: Ladder, counts: Any, limits: Any, *, entropy: Any = None) -> Climbed:
-        margins, levels = self._margins(counts, limits), self.levels(limits)
+        _, levels, margins = self._asked(counts, limits)
         busy = self.exponents_of_busy(margins, levels)
         chosen = choose(lambda: self._weights(levels, busy), busy.size, entropy)
         component, step = divmod(chosen, len(levels))
@@ -248,7 +248,6 @@ def words_for_the_included_only() -> Caught:
         return Climbed(
             component=component,
             level=levels[step],
-            included=included,
             bounds=self.bounds(included, limits, levels[step]),
             guarantee=self.guarantee,
             mechanism=self.name,
@@ -256,7 +255,7 @@ def words_for_the_included_only() -> Caught:
         )
 
     with replaced(Ladder, "release", sparing):
-        return caught(exactly_selected(_TESTED))
+        return caught(exactly(_TESTED))
 
 
 def day_counted_for_an_hour() -> Caught:
@@ -269,7 +268,7 @@ def day_counted_for_an_hour() -> Caught:
         return replace(counts, values=np.concatenate([together, counts.values[len(together) :]]))
 
     with replaced(publication, "count_visits", whole_time):
-        return caught(exactly_selected(_HOURS))
+        return caught(exactly(_HOURS))
 
 
 PUBLISHED: Final = named(
