@@ -3,16 +3,18 @@
 
 Before: the lines at a commit, less those of files that moved out of the core since (studies, planted bugs).
 After: the lines of the last commit, less those that came with new behaviour: by `git blame -w -C -C`, from
-one of the commits in new_behaviour.txt. Takes some minutes.
+one of the commits in new_behaviour.txt, or of one of the files, functions and classes that are listed there
+because the commit that brought them did something else as well. Takes some minutes.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -30,7 +32,40 @@ def room_of(path: str) -> str:
 
 def commits(text: str) -> tuple[str, ...]:
     """The commits of a list, each with its subject behind it; lines that begin with # are none."""
-    return tuple(line.split()[0] for line in text.splitlines() if line and not line.startswith("#"))
+    return tuple(name for name in _names(text) if "/" not in name)
+
+
+def definitions(text: str) -> dict[str, set[str]]:
+    """Files of a list with their functions and classes (`path::Class.method`); "" is the whole file."""
+    found: dict[str, set[str]] = {}
+    for name in _names(text):
+        if "/" in name:
+            path, _, inside = name.partition("::")
+            found.setdefault(path, set()).add(inside)
+    return found
+
+
+def _names(text: str) -> list[str]:
+    return [line.split()[0] for line in text.splitlines() if line and not line.startswith("#")]
+
+
+def lines_within(source: str, names: set[str]) -> set[int]:
+    """The numbers of the lines of these functions and classes; of all lines where one is ""."""
+    if "" in names:
+        return set(range(1, len(source.splitlines()) + 1))
+    found, left = set[int](), set(names)
+    waiting = [("", node) for node in ast.parse(source).body]
+    for before, node in waiting:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            name = before + node.name
+            if name in left:
+                left.remove(name)
+                first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+                found |= set(range(first, (node.end_lineno or first) + 1))
+            waiting += [(f"{name}.", inner) for inner in node.body]
+    if left:
+        raise ValueError(f"nothing is called {min(left)}")
+    return found
 
 
 def moved_out(renames: Iterable[tuple[str, str]]) -> set[str]:
@@ -41,9 +76,12 @@ def moved_out(renames: Iterable[tuple[str, str]]) -> set[str]:
     return {old for new, old in first.items() if old.startswith(CORE) and not new.startswith(CORE)}
 
 
-def kept_lines(blamed: str, new: tuple[str, ...]) -> int:
-    """How many lines of `git blame -l -s` come from none of these commits."""
-    return sum(not line.lstrip("^").startswith(new) for line in blamed.splitlines())
+def kept_lines(blamed: str, new: tuple[str, ...], within: Collection[int] = ()) -> int:
+    """How many lines of `git blame -l -s` come from none of these commits and are none of these lines."""
+    return sum(
+        number not in within and not line.lstrip("^").startswith(new)
+        for number, line in enumerate(blamed.splitlines(), 1)
+    )
 
 
 def before(commit: str) -> tuple[Counter[str], int]:
@@ -62,8 +100,11 @@ def before(commit: str) -> tuple[Counter[str], int]:
 
 def after(commit: str) -> tuple[Counter[str], Counter[str]]:
     """Lines of each room now, and those of them that serve what was there at the commit."""
-    new = commits(LISTED.read_text(encoding="utf-8"))
+    listed = LISTED.read_text(encoding="utf-8")
+    new, defined = commits(listed), definitions(listed)
     paths = _files("HEAD")
+    if missing := defined.keys() - set(paths):
+        raise ValueError(f"there is no {min(missing)}")
 
     def blame(path: str) -> str:
         return _git("blame", "-w", "-C", "-C", "-l", "-s", f"{commit}..HEAD", "--", path)
@@ -72,7 +113,8 @@ def after(commit: str) -> tuple[Counter[str], Counter[str]]:
     with ThreadPoolExecutor(WORKERS) as pool:
         for path, blamed in zip(paths, pool.map(blame, paths), strict=True):
             every[room_of(path)] += len(blamed.splitlines())
-            same[room_of(path)] += kept_lines(blamed, new)
+            within = lines_within(_git("show", f"HEAD:{path}"), defined[path]) if path in defined else ()
+            same[room_of(path)] += kept_lines(blamed, new, within)
     return every, same
 
 
