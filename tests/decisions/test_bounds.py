@@ -142,3 +142,9 @@ def test_tails_are_outputs_like_any_other() -> None:
     law = AGeo(epsilon=1).distribution(0, 1)
     assert sanitizer(law, [{Tail(1): Fraction(1)}], 0, "0.6") == {0}
     assert np.isclose(float(law[0].mid()), 1 - math.exp(-1))
+
+
+def test_outputs_that_no_false_dataset_gives_are_always_taken() -> None:
+    half, tenth = Fraction(1, 2), Fraction(1, 10)
+    true = {"quiet": half, "quieter": 4 * tenth, "busy": tenth}
+    assert sanitizer(true, [{"busy": Fraction(1)}], 0, "0.3") == {"quiet", "quieter"}

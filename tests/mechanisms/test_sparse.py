@@ -198,12 +198,14 @@ def test_draws_follow_the_transcripts() -> None:
     assert sum(one.asked == 3 for one in seen) / rounds == pytest.approx(all_asked, abs=0.04)
 
 
-def test_reached_agrees_with_the_transcripts() -> None:
-    """Pr[asked] by the recursion over alarms, and by adding up transcripts."""
-    mechanism = SAGeo(epsilon_each="0.7", alarms=2)
+@pytest.mark.parametrize("alarms", [1, 2])
+def test_reached_agrees_with_the_transcripts(alarms: int) -> None:
+    """Pr[asked] by the recursion over alarms (of one, by a product), and by adding up transcripts."""
+    mechanism = SAGeo(epsilon_each="0.7", alarms=alarms)
     counts, limits = [1, 0, 2, 0], [1, 0, 1, 3]
     law = mechanism.distribution(counts, limits, 5)
     asked = mechanism.reached(counts, limits)
+    assert asked.shape == (4,)
     for i in range(4):
         summed = sum(float(mass.mid()) for said, mass in law.items() if any(s.query == i for s in said))
         assert asked[i] == pytest.approx(summed, abs=1e-12)
