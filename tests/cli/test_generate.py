@@ -24,8 +24,8 @@ def test_writes_its_files_and_says_so(tmp_path: Path) -> None:
     rows = pl.read_parquet(tmp_path / "town" / "visits.parquet")
     assert f"{len(rows):,} visits of 400 people over 3 days" in output.replace("\n", " ")
     assert "places with fewer than 3 visitors" in output
-    shapes = read_basemap(tmp_path / "town" / "basemap.geojson")["features"]
-    assert {"The bay", "Ring line", "Line 1"} <= {shape["properties"]["name"] for shape in shapes}
+    shapes = read_basemap(tmp_path / "town" / "basemap.geojson")
+    assert {"The bay", "Ring line", "Line 1"} <= {shape.tags["name"] for shape in shapes}
     assert sorted(path.name for path in (tmp_path / "town").iterdir()) == [
         "basemap.geojson",
         "covers.toml",

@@ -193,14 +193,24 @@ def test_basemaps_that_cannot_be_drawn(tmp_path: Path) -> None:
         ('{"type": "Polygon", "coordinates": [[["a", "b"]]]}', "not a GeoJSON shape in degrees"),
         ('{"type": "Polygon", "coordinates": [[[377000, 3900000]]]}', "not a GeoJSON shape in degrees"),
         ('{"type": "GeometryCollection", "geometries": [1]}', "not a GeoJSON shape in degrees"),
+        ('{"type": "GeometryCollection", "geometries": {}}', "not a GeoJSON shape in degrees"),
+        ('{"type": "MultiPoint", "coordinates": {}}', "not a GeoJSON shape in degrees"),
+        ('{"type": "MultiCircle", "coordinates": []}', "not a GeoJSON shape in degrees"),
+        ('{"type": "LineString", "coordinates": [[true, 1], [1, 1]]}', "not a GeoJSON shape in degrees"),
+        ('{"type": "Point", "coordinates": [1]}', "not a GeoJSON shape in degrees"),
+        ('{"features": [["Point"]]}', "not a GeoJSON shape in degrees"),
     ]:
         path.write_text(text)
         with pytest.raises(SafesideError) as caught:
             read_basemap(path)
         says(caught, what, "leave `basemap=` out")
     path.write_text(json.dumps({"type": "FeatureCollection", "features": []}))
-    assert read_basemap(path) == {"features": []}
+    assert read_basemap(path) == []
     line = {"type": "LineString", "coordinates": [[139.7, 35.6], [139.8, 35.7, 12]]}
     both = {"type": "GeometryCollection", "geometries": [line, {"type": "Point", "coordinates": [0, 0]}]}
     path.write_text(json.dumps({"geometry": both, "properties": ["odd"]}))
-    assert read_basemap(path) == {"features": [{"geometry": both, "properties": {}}]}
+    drawn, named = read_basemap(path)
+    assert (drawn.form, drawn.points.tolist(), drawn.tags) == ("line", [[139.7, 35.6], [139.8, 35.7]], {})
+    assert (named.form, named.points.tolist()) == ("point", [[0, 0]])
+    path.write_text(json.dumps({"features": [{"geometry": None, "properties": {"name": "nowhere"}}]}))
+    assert read_basemap(path) == []

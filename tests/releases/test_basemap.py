@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from safeside.releases.basemap import DEGREES, shrink
+from safeside.releases.basemap import DEGREES, shapes_of, shrink
 
 LATITUDE, LONGITUDE = np.array([35.0, 35.2]), np.array([139.0, 139.2])
 
@@ -17,7 +17,8 @@ def feature(kind: str, points: Any, /, **tags: str) -> dict[str, Any]:
 
 
 def shrunk(*features: dict[str, Any], **more: int) -> dict[str, Any]:
-    return shrink({"features": list(features)}, LATITUDE, LONGITUDE, **more)
+    shapes = [shape for one in features for shape in shapes_of(one)]
+    return shrink(shapes, LATITUDE, LONGITUDE, **more)
 
 
 def unpacked(steps: list[int]) -> list[list[int]]:
@@ -150,6 +151,6 @@ def test_shapes_without_enough_points_are_left_out() -> None:
 
 
 def test_one_place_still_has_surroundings() -> None:
-    parks = {"features": [feature("Polygon", [box(139.099, 35.099, 0.002)], leisure="park")]}
-    made = shrink(parks, np.array([35.1]), np.array([139.1]))
+    park = feature("Polygon", [box(139.099, 35.099, 0.002)], leisure="park")
+    made = shrink(list(shapes_of(park)), np.array([35.1]), np.array([139.1]))
     assert list(made["areas"]) == ["green"]

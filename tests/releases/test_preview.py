@@ -9,12 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.releases.making import asked
 
-from safeside.releases.preview import at_least, to_expect
+from safeside.releases.preview import to_expect
+from safeside.releases.wording import rounded_down
 
 
 @given(st.floats(0, 1))
 def test_percentages_are_never_larger_than_what_they_stand_for(share: float) -> None:
-    shown = Fraction(at_least(share).removesuffix(" %")) / 100
+    shown = Fraction(rounded_down(share).removesuffix(" %")) / 100
     assert 0 <= shown <= Fraction(share)
     assert Fraction(share) - shown <= Fraction(11, 10_000)
 

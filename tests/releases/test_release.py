@@ -9,9 +9,9 @@ from pathlib import Path
 import pandas as pd
 import polars as pl
 import pytest
-from tests.releases.making import simulated
+from tests.releases.making import NOW, simulated
 
-from safeside import Answer, load_release
+from safeside import Answer, load_release, simulate
 from safeside.releases.release import Release
 
 TERMS = {"epsilon": 1, "at_most": 2, "max_alarms": 1}
@@ -77,6 +77,20 @@ def test_a_notebook_runs_no_script_of_the_release(tmp_path: Path) -> None:
         page.replace("start();", "fetch('https://example.org');").replace("default-src", "")
     )
     assert "example.org" not in framed(load_release(release.directory))
+    assert framed(load_release(release.directory)) == page
+
+
+def test_a_notebook_shows_groups_without_coordinates_as_the_table_they_are(tmp_path: Path) -> None:
+    terms = {"groups": pl.DataFrame({"group": ["east", "north"], "size": [310, 19]}), "at_most": 3}
+    made = simulate({"east": 12, "north": 0}, **terms, epsilon=1, out=tmp_path / "out", seed=1, known_on=NOW)
+    assert framed(load_release(made.directory)) == made.map.read_text()
+
+
+def test_a_notebook_takes_no_words_from_the_page(tmp_path: Path) -> None:
+    release = simulated(tmp_path / "out", [0, 1], TERMS)
+    page = release.map.read_text()
+    release.map.write_text(page.replace('"answer.cannot-say":"Cannot say"', '"answer.cannot-say":"Nobody"'))
+    assert release.map.read_text() != page
     assert framed(load_release(release.directory)) == page
 
 

@@ -111,7 +111,7 @@ def test_at_least_is_on_public_maps_only_where_that_was_asked_for(tmp_path: Path
     assert data["has_lower"] == (data["at_least"] is not None) == public
     assert ("AT_LEAST" in data["legend"]) == public
     report = (release.directory / "report.html").read_text()
-    assert ('class="at-least"' in report) == public
+    assert ('class="AT_LEAST"' in report) == public
 
 
 def test_a_price_is_divided_by_the_places_a_person_can_be_at(tmp_path: Path) -> None:

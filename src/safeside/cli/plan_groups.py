@@ -9,9 +9,8 @@ from rich.table import Table
 
 from safeside.cli.console import table
 from safeside.exact import show
-from safeside.releases.charts import FLOAT_ERROR
 from safeside.releases.group_plan import GroupPlan, GroupPlanRow, plan_groups
-from safeside.releases.preview import at_least
+from safeside.releases.wording import FLOAT_ERROR, rounded_down
 
 
 def planned_groups(groups: Path, **asked: Any) -> tuple[dict[str, Any], Table, list[str]]:
@@ -51,7 +50,7 @@ def _table(made: GroupPlan) -> Table:
 
 def _of(number: float, groups: int) -> str:
     """How many, and of a hundred how many: rounded down."""
-    return f"{int(max(0, number - groups * FLOAT_ERROR)):,} ({at_least(number / groups)})"
+    return f"{int(max(0, number - groups * FLOAT_ERROR)):,} ({rounded_down(number / groups)})"
 
 
 def _label(row: GroupPlanRow) -> str:

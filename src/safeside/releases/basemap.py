@@ -6,19 +6,23 @@ in few points, sorted by what it is drawn as.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
+import msgspec
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from safeside import untrusted
 from safeside.errors import BadFile, UnsafeFile
+from safeside.visits import Places
 
 Line = NDArray[np.float64]
 """Points as rows of longitude and latitude."""
+Form = Literal["point", "line", "area", "hole"]
 
 DEGREES: Final = 100_000
 """Coordinates in the page are whole hundred-thousandths of a degree, about a metre."""
@@ -52,37 +56,31 @@ _KINDS: Final = {
     "rail": "rail",
     "land": "land",
 }
-_SACRIFICED: Final = ("path", "minor")
-"""Left out, in this order, where a backdrop is larger than a page should be."""
+_ATTEMPTS: Final = ((1, ()), (2, ()), (4, ()), (8, ()), (8, ("path",)), (8, ("path", "minor")))
+"""How much coarser lines are made, and which are left out, until a page can hold the backdrop."""
 _MOST_BYTES: Final = 30_000_000
-_TAGS: Final = (
-    "kind",
-    "name",
-    "natural",
-    "water",
-    "waterway",
-    "leisure",
-    "landuse",
-    "highway",
-    "railway",
-    "boundary",
-    "building",
-    "place",
-)
-"""Properties the map draws by, as OpenStreetMap names them; the others stay out of the page."""
-_DEPTH: Final = {
-    "Point": 1,
-    "MultiPoint": 2,
-    "LineString": 2,
-    "MultiLineString": 3,
-    "Polygon": 3,
-    "MultiPolygon": 4,
-}
-"""How deep the points of a shape lie in its lists."""
+_FORMS: Final[dict[str, Form]] = {"Point": "point", "LineString": "line", "Polygon": "area"}
+_Degrees = tuple[Annotated[float, Meta(ge=-180, le=180)], Annotated[float, Meta(ge=-90, le=90)]]
 
 
-def read_basemap(path: Path | str) -> dict[str, Any]:
-    """The shapes of a GeoJSON file and the properties that the map draws by."""
+class Shape(NamedTuple):
+    """A point, a line, an area or a hole in the area before it, and what OpenStreetMap would say of it."""
+
+    form: Form
+    points: Line
+    tags: Mapping[str, str]
+
+
+def backdrop(path: Path | str | None, places: Places) -> dict[str, Any] | None:
+    """What a map of these places draws of the file; None where there is no file, or no map."""
+    shapes = [] if path is None else read_basemap(path)
+    if path is None or places.latitude is None or places.longitude is None:
+        return None
+    return shrink(shapes, places.latitude, places.longitude)
+
+
+def read_basemap(path: Path | str) -> list[Shape]:
+    """The shapes of a GeoJSON file."""
     path = Path(path)
     try:
         data = untrusted.parse(untrusted.read(path, _MOST_BYTES, follow=True))
@@ -94,45 +92,41 @@ def read_basemap(path: Path | str) -> dict[str, Any]:
     features = data.get("features", [data]) if isinstance(data, dict) else None
     if not isinstance(features, list):
         raise _refuse(path, "is not GeoJSON")
-    return {"features": [_slim(path, feature) for feature in features if not _is_empty(feature)]}
+    try:
+        return [shape for feature in features for shape in shapes_of(feature)]
+    except (AttributeError, KeyError, TypeError, ValueError, msgspec.ValidationError):
+        raise _refuse(path, "holds something that is not a GeoJSON shape in degrees") from None
 
 
-def _is_empty(feature: Any) -> bool:
-    return isinstance(feature, dict) and feature.get("geometry", feature) is None
+def shapes_of(feature: Any) -> Iterator[Shape]:
+    """A feature taken apart: one that the page stumbles over would leave the reader without a map."""
+    geometry, named = feature.get("geometry", feature), feature.get("properties")
+    tags = {name: str(value) for name, value in named.items() if value} if isinstance(named, dict) else {}
+    if geometry is not None:
+        yield from _parts(geometry, tags)
 
 
-def _slim(path: Path, feature: Any) -> dict[str, Any]:
-    shape = feature.get("geometry", feature) if isinstance(feature, dict) else None
-    if not isinstance(shape, dict) or not _is_shape(shape):
-        raise _refuse(path, "holds something that is not a GeoJSON shape in degrees")
-    properties = feature.get("properties")
-    named = properties if isinstance(properties, dict) else {}
-    tags = {name: str(named[name]) for name in _TAGS if named.get(name)}
-    inside = {key: shape[key] for key in ("type", "coordinates", "geometries") if key in shape}
-    return {"geometry": inside, "properties": tags}
+def _parts(geometry: Any, tags: Mapping[str, str]) -> Iterator[Shape]:
+    kind = geometry["type"]
+    if kind == "GeometryCollection":
+        for one in _list(geometry["geometries"]):
+            yield from _parts(one, tags)
+        return
+    form, inside = _FORMS[kind.removeprefix("Multi")], geometry["coordinates"]
+    for part in _list(inside) if kind.startswith("Multi") else [inside]:
+        lines = [[part]] if form == "point" else [part] if form == "line" else _list(part)
+        for number, points in enumerate(lines):
+            yield Shape("hole" if number else form, _line(points), tags)
 
 
-def _is_shape(shape: Any) -> bool:
-    """A shape the page can draw: one it stumbles over would leave the reader without a map."""
-    if not isinstance(shape, dict):
-        return False
-    if shape.get("type") == "GeometryCollection":
-        parts = shape.get("geometries")
-        return isinstance(parts, list) and all(map(_is_shape, parts))
-    depth = _DEPTH.get(str(shape.get("type")))
-    return depth is not None and _has_points(shape.get("coordinates"), depth)
+def _list(value: Any) -> list[Any]:
+    return msgspec.convert(value, list[Any])
 
 
-def _has_points(value: Any, depth: int) -> bool:
-    if not isinstance(value, list):
-        return False
-    if depth > 1:
-        return all(_has_points(item, depth - 1) for item in value)
-    return len(value) >= 2 and _is_degree(value[0], 180) and _is_degree(value[1], 90)
-
-
-def _is_degree(value: Any, most: int) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= most
+def _line(points: Any) -> Line:
+    """Points in degrees, without their heights."""
+    flat = [point[:2] for point in msgspec.convert(points, list[list[Any]])]
+    return np.array(msgspec.convert(flat, list[_Degrees]), dtype=np.float64).reshape(-1, 2)
 
 
 def _refuse(path: Path, why: str) -> BadFile:
@@ -150,13 +144,12 @@ class _Drawn:
     names: dict[tuple[str, str], tuple[float, list[int]]] = field(default_factory=dict)
 
     def points(self) -> int:
-        parts = (*self.areas.values(), *self.lines.values())
-        return sum(len(line) for part in parts for line in part)
+        return sum(len(line) for part in (self.areas, self.lines) for each in part.values() for line in each)
 
-    def name(self, text: str | None, kind: str, size: float, where: list[int]) -> None:
+    def name(self, text: str | None, kind: str, size: float, middle: Line, angle: int = 0) -> None:
         """A name is written once, at the largest of the shapes that have it."""
         if text and size > self.names.get((text, kind), (0.0, []))[0]:
-            self.names[text, kind] = size, where
+            self.names[text, kind] = size, [*whole_degrees(middle).tolist(), angle]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,27 +166,22 @@ class _Frame:
 
 
 def shrink(
-    basemap: dict[str, Any], latitude: Line, longitude: Line, *, most_points: int = 200_000
+    shapes: Sequence[Shape], latitude: Line, longitude: Line, *, most_points: int = 200_000
 ) -> dict[str, Any]:
     """The backdrop of a map of these places: nothing outside their box, nothing that is not drawn.
 
     Where it has more than `most_points`, lines are made coarser, and then the least of them left out.
     """
     frame = _frame(latitude, longitude)
-    left_out: tuple[str, ...] = ()
-    for coarser in (1, 2, 4, 8, 8, 8):
-        drawn = _draw(basemap, replace(frame, tolerance=frame.tolerance * coarser), left_out)
+    for coarser, left_out in _ATTEMPTS:
+        drawn = _draw(shapes, replace(frame, tolerance=frame.tolerance * coarser), left_out)
         if drawn.points() <= most_points:
             break
-        if coarser == 8:
-            left_out = _SACRIFICED[: len(left_out) + 1]
+    largest_first = sorted(drawn.names.items(), key=lambda one: -one[1][0])
     return {
         "areas": {kind: [_packed(ring) for ring in rings] for kind, rings in drawn.areas.items()},
         "lines": {kind: [_packed(line) for line in lines] for kind, lines in drawn.lines.items()},
-        "names": [
-            [text, kind, *where]
-            for (text, kind), (_, where) in sorted(drawn.names.items(), key=lambda one: -one[1][0])
-        ],
+        "names": [[text, kind, *where] for (text, kind), (_, where) in largest_first],
     }
 
 
@@ -209,58 +197,30 @@ def _frame(latitude: Line, longitude: Line) -> _Frame:
     )
 
 
-def _draw(basemap: dict[str, Any], frame: _Frame, left_out: tuple[str, ...]) -> _Drawn:
+def _draw(shapes: Sequence[Shape], frame: _Frame, left_out: tuple[str, ...]) -> _Drawn:
     drawn = _Drawn()
-    for feature in basemap["features"]:
-        tags = feature["properties"]
-        for shape, depth, points in _parts(feature["geometry"]):
-            kind = _kind(tags, shape)
-            if kind is None or kind in left_out:
-                continue
-            if shape == "point":
-                _add_point(drawn, frame, tags["name"], kind, points)
-            elif shape == "area":
-                _add_area(drawn, frame, tags.get("name"), kind, points, hole=depth > 0)
-            else:
-                _add_line(drawn, frame, tags.get("name"), kind, points)
+    for shape in shapes:
+        kind = _kind(shape.tags, shape.form)
+        if kind is not None and kind not in left_out:
+            add = _add_point if shape.form == "point" else _add_line if shape.form == "line" else _add_area
+            add(drawn, frame, shape, kind)
     return drawn
 
 
-def _parts(shape: dict[str, Any]) -> Iterator[tuple[str, int, Line]]:
-    """Every ring and line of a shape: what it is, whether it is a hole (1), and its points."""
-    kind = shape["type"]
-    if kind == "GeometryCollection":
-        for part in shape["geometries"]:
-            yield from _parts(part)
-        return
-    inside = shape["coordinates"]
-    if kind in ("Point", "MultiPoint"):
-        yield from (("point", 0, _line([one])) for one in ([inside] if kind == "Point" else inside))
-    elif kind in ("LineString", "MultiLineString"):
-        yield from (("line", 0, _line(one)) for one in ([inside] if kind == "LineString" else inside))
-    else:
-        for polygon in [inside] if kind == "Polygon" else inside:
-            yield from (("area", min(number, 1), _line(ring)) for number, ring in enumerate(polygon))
-
-
-def _line(points: list[list[float]]) -> Line:
-    return np.array([point[:2] for point in points], dtype=np.float64).reshape(-1, 2)
-
-
-def _kind(tags: dict[str, str], shape: str) -> str | None:
+def _kind(tags: Mapping[str, str], form: str) -> str | None:
     """What a shape is drawn as; None where it is not drawn."""
-    if shape == "point":
+    if form == "point":
         return "town" if tags.get("name") and ("place" in tags or tags.get("kind") == "town") else None
     if "building" in tags:
         return None
     given = _KINDS.get(tags.get("kind", ""))
     if given is not None:
-        return given if shape == "area" or given != "green" else None
+        return given if form != "line" or given != "green" else None
     if _among(tags, _WATER) or "waterway" in tags or "water" in tags:
         return "water"
     if _among(tags, _GREEN):
-        return "green" if shape == "area" else None
-    if shape == "area":
+        return "green" if form != "line" else None
+    if form != "line":
         return "built" if "landuse" in tags else None if "highway" in tags else "land"
     if "highway" in tags:
         return _ROADS.get(tags["highway"].removesuffix("_link"), "minor")
@@ -269,52 +229,49 @@ def _kind(tags: dict[str, str], shape: str) -> str | None:
     return "border" if "boundary" in tags else "main"
 
 
-def _among(tags: dict[str, str], listed: dict[str, set[str]]) -> bool:
+def _among(tags: Mapping[str, str], listed: dict[str, set[str]]) -> bool:
     return any(tags.get(name) in values for name, values in listed.items())
 
 
-def _add_point(drawn: _Drawn, frame: _Frame, name: str, kind: str, points: Line) -> None:
-    if bool(((points >= frame.least) & (points <= frame.most)).all()):
-        drawn.name(name, kind, frame.width, [*_whole(points[0]), 0])
+def _add_point(drawn: _Drawn, frame: _Frame, shape: Shape, kind: str) -> None:
+    (point,) = shape.points
+    if ((point >= frame.least) & (point <= frame.most)).all():
+        drawn.name(shape.tags["name"], kind, frame.width, point)
 
 
-def _add_area(drawn: _Drawn, frame: _Frame, name: str | None, kind: str, ring: Line, *, hole: bool) -> None:
-    ring = _simplified(_clipped(ring, frame), frame)
+def _add_area(drawn: _Drawn, frame: _Frame, shape: Shape, kind: str) -> None:
+    ring, hole = _simplified(_clipped(shape.points, frame), frame), shape.form == "hole"
     if len(ring) < 3 or max(_extent(ring, frame)) < 2 * frame.tolerance:
         return
     # Outer rings turn one way and holes the other, so that areas which overlap are filled, not cancelled.
-    turn = _doubled_area(ring)
+    x, y = ring.T
+    turn = float(np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y))
     drawn.areas.setdefault(kind, []).append(ring[::-1] if (turn < 0) != hole else ring)
     size = min(_extent(ring, frame))
     if not hole and size > _LEAST_NAME * frame.width:
-        drawn.name(name, kind, size, [*_whole((ring.min(axis=0) + ring.max(axis=0)) / 2), 0])
+        drawn.name(shape.tags.get("name"), kind, size, (ring.min(axis=0) + ring.max(axis=0)) / 2)
 
 
-def _add_line(drawn: _Drawn, frame: _Frame, name: str | None, kind: str, line: Line) -> None:
-    for piece in _touching(line, frame):
+def _add_line(drawn: _Drawn, frame: _Frame, shape: Shape, kind: str) -> None:
+    for piece in _touching(shape.points, frame):
         kept = _simplified(piece, frame)
-        size = max(_extent(kept, frame))
-        if size < 2 * frame.tolerance:
+        if max(_extent(kept, frame)) < 2 * frame.tolerance:
             continue
         drawn.lines.setdefault(kind, []).append(kept)
         steps = np.diff(kept, axis=0) * [frame.squeeze, 1]
-        longest = int(np.argmax(np.hypot(*steps.T)))
-        length = float(np.hypot(*steps[longest]))
-        if length > _LEAST_NAME * frame.width:
+        lengths = np.hypot(*steps.T)
+        longest = int(np.argmax(lengths))
+        if lengths[longest] > _LEAST_NAME * frame.width:
             east, north = steps[longest]
             angle = round(float(np.degrees(np.arctan2(north, east))))
             middle = (kept[longest] + kept[longest + 1]) / 2
-            drawn.name(name, kind, length, [*_whole(middle), (angle + 90) % 180 - 90])
+            name, size = shape.tags.get("name"), float(lengths[longest])
+            drawn.name(name, kind, size, middle, (angle + 90) % 180 - 90)
 
 
 def _extent(line: Line, frame: _Frame) -> tuple[float, float]:
     wide, tall = np.ptp(line, axis=0) if len(line) else (0.0, 0.0)
     return float(wide) * frame.squeeze, float(tall)
-
-
-def _doubled_area(ring: Line) -> float:
-    x, y = ring.T
-    return float(np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y))
 
 
 def _touching(line: Line, frame: _Frame) -> list[Line]:
@@ -372,14 +329,14 @@ def _distance(points: Line, start: Line, end: Line) -> NDArray[np.float64]:
     return distance
 
 
-def _whole(point: Line) -> list[int]:
-    whole: list[int] = np.rint(point * DEGREES).astype(np.int64).tolist()
-    return whole
+def whole_degrees(values: Line) -> NDArray[np.int64]:
+    """Coordinates as the page has them: in whole hundred-thousandths of a degree."""
+    return np.rint(values * DEGREES).astype(np.int64)
 
 
 def _packed(line: Line) -> list[int]:
     """The first point, then the steps from point to point: small numbers are short."""
-    whole = np.rint(line * DEGREES).astype(np.int64)
+    whole = whole_degrees(line)
     steps = np.diff(whole, axis=0)
     moved = steps[(steps != 0).any(axis=1)]
     packed: list[int] = np.concatenate([whole[:1], moved]).ravel().tolist()

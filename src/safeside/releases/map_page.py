@@ -1,26 +1,32 @@
-"""map.html: the places by what is said of them, in one file that works without a network."""
+"""map.html: the places by what is said of them, in one file that works without a network.
+
+A map; of groups whose list has no coordinates one table. The reader moves the threshold in either.
+"""
 
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
 from markupsafe import Markup, escape
-from numpy.typing import NDArray
 
 from safeside.decisions.states import State
 from safeside.releases import pages, times, wording
-from safeside.releases.answers import CODE, STATES, Answers
-from safeside.releases.basemap import DEGREES, shrink
+from safeside.releases.answers import CODE, Answers
+from safeside.releases.basemap import whole_degrees
 from safeside.releases.question import Question
 from safeside.releases.record import ReleaseRecord
 from safeside.visits import Places
 
-_SCRIPT: Final = (
-    *("sentences.js", "answers.js", "marks.js", "map.js", "labels.js", "basemap.js", "gestures.js"),
-    *("card.js", "clock.js", "table.js", "page.js"),
-)
+_SCRIPTS: Final = {
+    "map": (
+        *("sentences.js", "answers.js", "marks.js", "map.js", "labels.js", "basemap.js", "gestures.js"),
+        *("card.js", "clock.js", "table.js", "page.js"),
+    ),
+    "groups": ("sentences.js", "answers.js", "groups.js"),
+}
 _SLIDER_LEAST, _SLIDER_MOST = 10, 60
 _NO_BOUND: Final = -1
 _TENTHS: Final = 1_000
@@ -30,24 +36,32 @@ _TENTHS: Final = 1_000
 def render(
     record: ReleaseRecord, answers: Answers, places: Places, basemap: dict[str, Any] | None = None
 ) -> bytes:
-    """The page, from what is published and the public list of places."""
-    return page(record, _data(record, answers, places, basemap))
+    """The page, from what is published, the public list and the backdrop of its map."""
+    latitude, longitude = places.latitude, places.longitude
+    mapped = None if latitude is None or longitude is None else whole_degrees(np.stack([latitude, longitude]))
+    data = {
+        **said(record, answers),
+        "names": None if places.name is None else _texts(places.name),
+        "regions": regions(places),
+        "latitude": None if mapped is None else mapped[0].tolist(),
+        "longitude": None if mapped is None else mapped[1].tolist(),
+        "basemap": basemap,
+    }
+    return page(record, data)
 
 
 def page(record: ReleaseRecord, data: dict[str, Any]) -> bytes:
-    """The page with these data in it."""
-    return pages.page(
-        "map.html",
-        record.question.words,
-        style="map.css",
-        code=pages.script(_SCRIPT),
-        data=data,
-        heading=wording.heading(record.question),
-        by_share=record.question.groups is not None and record.question.groups.share is not None,
-        no_slider=wording.no_slider(record),
-        reading=[_following(one, record.question) for one in wording.reading(record)],
-        promise=wording.short_promise(record),
-        **wording.frame(record),
+    """The page with these data in it: groups without coordinates are a table, everything else a map."""
+    question = record.question
+    kind = "map" if question.groups is None or data.get("latitude") is not None else "groups"
+    sections = ("answer", "script") if kind == "map" else ("answer", "script", "groups")
+    return pages.of_release(
+        f"{kind}.html",
+        record,
+        style=f"{kind}.css",
+        code=pages.script(_SCRIPTS[kind]),
+        data={**data, "words": question.words.table(*sections)},
+        reading=[_following(one, question) for one in wording.reading(record)],
     )
 
 
@@ -66,7 +80,7 @@ def said(record: ReleaseRecord, answers: Answers) -> dict[str, Any]:
         "at_most": _thresholds(question, answers),
         "at_least": question.at_least if published else None,
         "alpha": wording.number(question, question.alpha) if published else None,
-        "legend": _legend(question),
+        "legend": [state.name for state in wording.shown(question)],
         "slider": record.mechanism.slider,
         "slider_most": _slider_most(question, answers),
         "known_on": record.known_on,
@@ -84,43 +98,18 @@ def _grouped(question: Question) -> dict[str, Any]:
     return {"date": wording.date(question), "sizes": list(sizes) or None, **asked}
 
 
-def _data(
-    record: ReleaseRecord, answers: Answers, places: Places, basemap: dict[str, Any] | None
-) -> dict[str, Any]:
-    mapped = places.latitude is not None and places.longitude is not None
-    return {
-        **said(record, answers),
-        "words": record.question.words.table("answer", "script"),
-        "names": names(places),
-        "regions": regions(places),
-        "latitude": _whole_degrees(places.latitude) if mapped else None,
-        "longitude": _whole_degrees(places.longitude) if mapped else None,
-        "basemap": None
-        if basemap is None or places.latitude is None or places.longitude is None
-        else shrink(basemap, places.latitude, places.longitude),
-    }
-
-
-def names(places: Places) -> list[str] | None:
-    """What people call each place; None where nobody says."""
-    if places.name is None:
-        return None
-    return [str(name) if name is not None else "" for name in places.name]
-
-
 def regions(places: Places) -> dict[str, Any] | None:
     """Each district once, and for each place its number among them; None where nobody says."""
     if places.region is None:
         return None
-    each = [str(name) if name is not None else "" for name in places.region]
+    each = _texts(places.region)
     listed = sorted(set(each))
     number = {name: at for at, name in enumerate(listed)}
     return {"names": listed, "index": [number[name] for name in each]}
 
 
-def _whole_degrees(values: NDArray[np.float64] | None) -> list[int]:
-    whole: list[int] = np.rint(np.asarray(values, dtype=np.float64) * DEGREES).astype(np.int64).tolist()
-    return whole
+def _texts(column: Sequence[str | None]) -> list[str]:
+    return ["" if text is None else text for text in column]
 
 
 def _packed(answers: Answers, published: bool) -> dict[str, Any]:
@@ -151,12 +140,6 @@ def _following(sentence: str, question: Question) -> Markup:
 def _thresholds(question: Question, answers: Answers) -> int | list[int]:
     own, common = question.at_most_of, question.at_most
     return [own.get(place, common) for place in answers.targets] if own else common
-
-
-def _legend(question: Question) -> list[str]:
-    """Every state this release could have said, whether or not it did."""
-    hidden = set() if question.publish_at_least else {State.AT_LEAST}
-    return [state.name for state in STATES if state in question.method.possible - hidden]
 
 
 def _slider_most(question: Question, answers: Answers) -> int:

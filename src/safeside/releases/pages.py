@@ -12,14 +12,18 @@ import json
 import re
 from collections.abc import Iterable
 from importlib import resources
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from safeside import __version__, untrusted
+from safeside.releases import wording
 from safeside.releases.answers import CODE, STATES
 from safeside.words import Words
+
+if TYPE_CHECKING:
+    from safeside.releases.record import ReleaseRecord
 
 
 def asset(name: str) -> str:
@@ -42,15 +46,14 @@ def states() -> str:
 
 def policy(code: str | None) -> str:
     """What the page may do: nothing but draw itself."""
-    allowed = "'none'" if code is None else f"'sha256-{_digest(code)}'"
+    allowed = "'none'"
+    if code is not None:
+        digest = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
+        allowed = f"'sha256-{digest}'"
     return (
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
-
-
-def _digest(code: str) -> str:
-    return base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
 
 
 def data_block(value: Any) -> str:
@@ -100,3 +103,11 @@ def page(
         **values,
     )
     return f"{filled}\n".encode()
+
+
+def of_release(template: str, record: ReleaseRecord, **values: Any) -> bytes:
+    """A page of a release, whose template asks `wording` for what is said in it."""
+    given = {"title": wording.title(record), **values}
+    return page(
+        template, record.question.words, record=record, question=record.question, wording=wording, **given
+    )

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import asdict, dataclass
 from textwrap import TextWrapper
 from typing import Final
 
@@ -12,7 +10,6 @@ from safeside.exact import show
 from safeside.privacy.account import Budget, Cost
 from safeside.releases import wording
 from safeside.releases.asking import Inquiry
-from safeside.releases.charts import FLOAT_ERROR
 from safeside.releases.choosing import Choice
 from safeside.releases.record import ReleaseRecord
 from safeside.words import Words
@@ -41,30 +38,24 @@ class Preview:
     """
 
     question: str
+    answered: str | None = None
     promise: tuple[str, ...]
     error_side: tuple[str, ...]
     expect: tuple[str, ...]
     price: str
     remaining: str
     request: str
-    answered: str | None = None
     language: str = ENGLISH
 
     def text(self) -> str:
         """All of it, for a terminal."""
-        parts = [
-            ("question", (self.question,)),
-            *([] if self.answered is None else [("answered", (self.answered,))]),
-            ("promise", self.promise),
-            ("error-side", self.error_side),
-            ("expect", self.expect),
-            ("price", (self.price,)),
-            ("remaining", (self.remaining,)),
-            ("request", (self.request,)),
-        ]
-        words = Words(language=self.language)
+        told = {name.replace("_", "-"): one for name, one in asdict(self).items() if one is not None}
+        words = Words(language=told.pop("language"))
         return "\n\n".join(
-            "\n".join([words(f"preview.{title}"), *map(_WRAPPED.fill, lines)]) for title, lines in parts
+            "\n".join(
+                [words(f"preview.{title}"), *map(_WRAPPED.fill, [one] if isinstance(one, str) else one)]
+            )
+            for title, one in told.items()
         )
 
 
@@ -87,12 +78,8 @@ def preview(
         promise=tuple(wording.promise(draft)),
         error_side=tuple(wording.error_side(draft.question)),
         expect=(*to_expect(inquiry), *left_out),
-        price=words("preview.charged", amount=_amount(cost.epsilon, cost.delta, words)),
-        remaining=words(
-            "preview.left",
-            before=_amount(before.epsilon, before.delta, words),
-            after=_amount(after.epsilon, after.delta, words),
-        ),
+        price=words("preview.charged", amount=_amount(cost, words)),
+        remaining=words("preview.left", before=_amount(before, words), after=_amount(after, words)),
         request=words("preview.same", request=draft.release),
         answered=answered,
         language=words.language,
@@ -105,11 +92,16 @@ def to_expect(inquiry: Inquiry) -> tuple[str, ...]:
     # Where thresholds differ, those with the smallest get it least often.
     limit = int(asked.at_most.min())
     likely = method.chances(asked, limit, range(min(limit + 1, _COUNTS_NAMED)))
-    chances = [words("preview.chance", share=at_least(one), n=count) for count, one in likely.items()]
+    chances = [
+        words("preview.chance", share=wording.rounded_down(one), n=count) for count, one in likely.items()
+    ]
     in_turn = wording.in_turn(inquiry.question)
     several = len(asked) > len(asked.targets)
     lines = [
-        words("preview.share-answers" if several else "preview.share", share=at_least(method.expected(asked)))
+        words(
+            "preview.share-answers" if several else "preview.share",
+            share=wording.rounded_down(method.expected(asked)),
+        )
     ]
     if chances:
         lines.append(words("preview.chances-asked" if in_turn else "preview.chances", chances=chances))
@@ -139,11 +131,6 @@ def _chosen(choice: Choice, words: Words) -> list[str]:
     return lines
 
 
-def at_least(share: float) -> str:
-    """A share in per cent, rounded down: never shown as more, or more certain, than it is."""
-    return f"{max(0, math.floor((share - FLOAT_ERROR) * 1000)) / 10:.1f} %"
-
-
-def _amount(epsilon: Fraction, delta: Fraction, words: Words) -> str:
-    key = "preview.amount-delta" if delta else "preview.amount"
-    return words(key, epsilon=show(epsilon), delta=show(delta))
+def _amount(of: Cost | Budget, words: Words) -> str:
+    key = "preview.amount-delta" if of.delta else "preview.amount"
+    return words(key, epsilon=show(of.epsilon), delta=show(of.delta))

@@ -18,7 +18,7 @@ from safeside.ledger.state import SLACK_SECONDS
 from safeside.noise.entropy import Entropy
 from safeside.progress import Progress, quiet
 from safeside.releases.asking import ARGUMENTS, Inquiry, ask, require_declared
-from safeside.releases.basemap import read_basemap
+from safeside.releases.basemap import backdrop
 from safeside.releases.earlier import remember
 from safeside.releases.preview import Preview
 from safeside.releases.publication import Publication
@@ -114,7 +114,6 @@ def prepare(
     signing = account.key
     if not isinstance(signing, PrivateKey):
         signing = load_private(signing, ask=ask_passphrase)
-    backdrop = None if account.basemap is None else read_basemap(account.basemap)
     lent = account.ledger
     opened: AbstractContextManager[Ledger] = (
         nullcontext(lent) if isinstance(lent, Ledger) else open_ledger(lent)
@@ -149,7 +148,7 @@ def prepare(
             known_on=account.known_on,
             supersedes=earlier,
             again=account.again,
-            basemap=backdrop,
+            basemap=backdrop(account.basemap, inquiry.places),
             entropy=entropy,
             doubtful=tuple(doubtful),
         )

@@ -137,6 +137,11 @@ class Question(Record, frozen=True, kw_only=True):
         return max(self.at_most, *self.at_most_of.values(), 0)
 
     @property
+    def share(self) -> Fraction | None:
+        """The share of each group that is asked about, where it is one."""
+        return None if self.groups is None else self.groups.share
+
+    @property
     def alpha_each(self) -> Fraction | None:
         """How often "at least" may be wrong for one place."""
         if self.alpha is None:

@@ -7,110 +7,73 @@ from functools import partial
 from typing import Final
 
 import numpy as np
-from markupsafe import Markup
 
-from safeside.decisions.states import State
-from safeside.releases import charts, pages, wording
+from safeside.releases import pages, wording
 from safeside.releases.answers import Answers
 from safeside.releases.question import Question
 from safeside.releases.record import ReleaseRecord
-from safeside.words import Words
 
 _BARS: Final = 24
-
-
-_STYLES: Final = {
-    State.AT_MOST: "at-most",
-    State.AT_LEAST: "at-least",
-    State.UNCLEAR: "unclear",
-    State.NOT_ASKED: "not-asked",
-}
 
 
 def render(record: ReleaseRecord, answers: Answers, chances: Mapping[int, float]) -> bytes:
     """The page; `chances[f]` is the chance of "at most" at a true count of f, known before any data was."""
     question, say = record.question, record.question.words
-    return pages.page(
+    kind, several = (
+        "bounds" if question.share is None else "shares",
+        "" if question.repeats == 1 else "-answers",
+    )
+    bars, threshold = _bars(question, answers) if record.mechanism.slider else ([], None)
+    return pages.of_release(
         "report.html",
-        say,
+        record,
         style="report.css",
-        heading=wording.heading(question),
-        question=wording.thresholds(question),
-        states=charts.share_bar(_pieces(record)),
-        states_caption=say("report.states" if question.repeats == 1 else "report.states-answers"),
-        figures=_figures(record, answers, chances),
-        reading=wording.reading(record),
-        promise=wording.promise(record),
-        not_promised=wording.not_promised(record),
+        title=say("title.report", title=wording.title(record)),
+        parts=[
+            (state.name, words, number, _share(number, question))
+            for state, words, number in wording.parts(record)
+        ],
+        bars=bars,
+        threshold=threshold,
+        bars_title=say(f"report.{kind}-title"),
+        bars_caption=say(f"report.{kind}{several}"),
+        chances=chances,
+        chances_caption=_chances_caption(question),
         tables=[_answer_rows(record), _parameter_rows(record)],
-        making=wording.making(record),
-        **wording.frame(record) | {"title": say("title.report", title=wording.title(record))},
     )
 
 
-def _pieces(record: ReleaseRecord) -> list[charts.Piece]:
-    question, say, parts = record.question, record.question.words, wording.parts(record)
-    total = sum(number for _, _, number in parts)
-    return [
-        charts.Piece(
-            name=_STYLES[state],
-            number=number,
-            words=words,
-            detail=say(
-                "report.share",
-                places=wording.answers_of(question, number),
-                share=_percent(number, total, say),
-            ),
-        )
-        for state, words, number in parts
-    ]
+def _share(number: int, question: Question) -> str:
+    """How many of all; in per cent never rounded to all or nothing when it is neither."""
+    say, share = question.words, 100 * number / question.number
+    percent = f"{share:.0f} %" if number in (0, question.number) else f"{share:.1f} %"
+    if 0 < share < 0.1:
+        percent = say("report.under")
+    elif 99.9 < share < 100:
+        percent = say("report.over")
+    return say("report.share", places=wording.answers_of(question, number), share=percent)
 
 
-def _percent(number: int, total: int, say: Words) -> str:
-    """Never rounded to all or nothing when it is neither."""
-    if number in (0, total):
-        return f"{100 * number // max(1, total)} %"
-    share = 100 * number / total
-    return say("report.under") if share < 0.1 else say("report.over") if share > 99.9 else f"{share:.1f} %"
-
-
-def _figures(
-    record: ReleaseRecord, answers: Answers, chances: Mapping[int, float]
-) -> list[tuple[Markup, str]]:
-    question, say = record.question, record.question.words
-    figures = [_histogram(question, answers)] if record.mechanism.slider else []
-    if not chances:
-        return figures
-    limit = question.largest_threshold
-    picture = charts.curve(chances, limit, title=say("report.chance-title"), limit=say("report.chance-limit"))
-    asked = say("report.chance-if-asked") if wording.in_turn(question) else ""
-    grouped = question.groups
-    if grouped is not None and grouped.share is not None:
-        said = wording.percent(grouped.share)
-        caption = say("report.chance-share", n=limit, share=said, asked=asked)
-    else:
-        caption = say("report.chance-own" if question.at_most_of else "report.chance", n=limit, asked=asked)
-    return [*figures, (picture, caption)]
-
-
-def _histogram(question: Question, answers: Answers) -> tuple[Markup, str]:
-    say, several = question.words, "" if question.repeats == 1 else "-answers"
+def _bars(question: Question, answers: Answers) -> tuple[list[int], int | None]:
+    """How many answers have each upper bound, the last for all that are larger; and the threshold."""
     bounds, threshold = answers.upper[answers.bounded], None if question.at_most_of else question.at_most
-    kind = "bounds"
-    if question.groups is not None and question.groups.share is not None:
+    if question.share is not None:
         # In per cent of those listed, rounded up: the side on which it is true.
         sizes = np.tile(np.array(answers.sizes), len(answers.measures))[answers.bounded]
-        bounds, threshold, kind = -(-100 * bounds // sizes), int(100 * question.groups.share), "shares"
+        bounds, threshold = -(-100 * bounds // sizes), int(100 * question.share)
     last = min(_BARS, int(bounds.max()) + 1) if bounds.size else 1
-    bars = np.bincount(np.minimum(bounds, last), minlength=last + 1).tolist()
-    picture = charts.histogram(
-        bars,
-        threshold,
-        last_is_more=bool(bars[-1]),
-        title=say(f"report.{kind}-title"),
-        most_words=wording.answers(question, max(1, *bars)),
+    return np.bincount(np.minimum(bounds, last), minlength=last + 1).tolist(), threshold
+
+
+def _chances_caption(question: Question) -> str:
+    say, share = question.words, question.share
+    own = "report.chance-own" if question.at_most_of else "report.chance"
+    return say(
+        own if share is None else "report.chance-share",
+        n=question.largest_threshold,
+        share="" if share is None else wording.percent(share),
+        asked=say("report.chance-if-asked") if wording.in_turn(question) else "",
     )
-    return picture, say(f"report.{kind}{several}")
 
 
 def _answer_rows(record: ReleaseRecord) -> list[tuple[str, str]]:

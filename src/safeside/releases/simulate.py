@@ -22,7 +22,7 @@ from safeside.mechanisms.counts import people_counts
 from safeside.noise.entropy import Entropy, simulated_entropy
 from safeside.releases.answers import Label
 from safeside.releases.asking import Inquiry, ask
-from safeside.releases.basemap import read_basemap
+from safeside.releases.basemap import backdrop
 from safeside.releases.files import compose
 from safeside.releases.methods import Conditions, Whole
 from safeside.releases.record import Promised, ReleaseRecord, written
@@ -78,9 +78,9 @@ def simulate(
     entropy = None if seed is None else simulated_entropy(seed)
     staging = Staging(out=Path(out), request="simulation")
     staging.require_possible()
-    backdrop = None if basemap is None else read_basemap(basemap)
+    shapes = backdrop(basemap, inquiry.places)
     with staging.turn():
-        files = _files(inquiry, values, known_on or datetime.now(UTC), entropy, backdrop)
+        files = _files(inquiry, values, known_on or datetime.now(UTC), entropy, shapes)
         staging.clear()
         staging.appear(files)
     return hold(Path(out), files)
@@ -91,7 +91,7 @@ def _files(
     values: Whole,
     known_on: datetime,
     entropy: Entropy | None,
-    backdrop: dict[str, Any] | None,
+    basemap: dict[str, Any] | None,
 ) -> dict[str, bytes]:
     asked, method = inquiry.conditions, inquiry.question.method
     asked = replace(asked, known=method.settled(asked, entropy))
@@ -106,7 +106,7 @@ def _files(
         outcome=dict(drawn.outcome),
         guarantee=Promised.of(asked),
     )
-    return compose(record, method.states(asked, drawn), asked, inquiry.places, backdrop)
+    return compose(record, method.states(asked, drawn), asked, inquiry.places, basemap)
 
 
 def _labelled(counts: Mapping[Any, int]) -> dict[Label, int]:

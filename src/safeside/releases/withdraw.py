@@ -158,7 +158,6 @@ def _page(release: str, withdrawn: str, words: Words) -> bytes:
         words,
         style="report.css",
         title=words("title.notice"),
-        body_class="withdrawn",
         when_iso=withdrawn,
         when_text=words("day.moment", day=words.day(moment, "short"), time=f"{moment:%H:%M} UTC"),
         notice=notice_sentences(release, words),

@@ -6,16 +6,18 @@ the catalogue (`safeside.words`), by language and with the nouns of the question
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Iterable
 from datetime import datetime
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from safeside import exact
 from safeside.decisions.states import State
 from safeside.groups import shares
 from safeside.releases import times
+from safeside.releases.answers import STATES
 
 if TYPE_CHECKING:
     from safeside.releases.question import Question
@@ -26,6 +28,8 @@ _ANSWERS: Final = {
     State.UNCLEAR: "answer.cannot-say",
     State.NOT_ASKED: "answer.not-asked",
 }
+FLOAT_ERROR: Final = 1e-9
+"""More than the arithmetic of a probability can be wrong by."""
 _DIGEST_SHOWN: Final = 16
 _LONG_NUMBER: Final = 12
 _WIDTH: Final = 96
@@ -40,8 +44,8 @@ def answer(question: Question, state: State, threshold: int | None = None) -> st
 
 def thresholds(question: Question) -> str:
     """The certain answer of this question; without a number where places have thresholds of their own."""
-    if question.groups is not None and question.groups.share is not None:
-        return question.words("answer.at-most-share", share=percent(question.groups.share))
+    if question.share is not None:
+        return question.words("answer.at-most-share", share=percent(question.share))
     if question.at_most_of:
         return question.words("answer.at-most-own")
     return question.words("answer.at-most", n=question.at_most)
@@ -89,6 +93,11 @@ def answers_of(question: Question, number: int) -> str:
     return question.words(key, n=number, total=question.number)
 
 
+def rounded_down(share: float) -> str:
+    """In per cent: never shown as more, or more certain, than it is."""
+    return f"{max(0, math.floor((share - FLOAT_ERROR) * 1000)) / 10:.1f} %"
+
+
 def asked(question: Question) -> str:
     """The question, as one."""
     say = question.words
@@ -111,23 +120,6 @@ def title(record: ReleaseRecord) -> str:
     return question.words(f"title.{kind}", said=thresholds(question), when=when(question))
 
 
-def simulation(record: ReleaseRecord) -> str | None:
-    """What every page of a simulation says first."""
-    return record.question.words("simulation.banner") if record.simulated else None
-
-
-def frame(record: ReleaseRecord) -> dict[str, Any]:
-    """What every page of a release says at its top and its bottom, by the names that templates have."""
-    return {
-        "title": title(record),
-        "body_class": "simulated" if record.simulated else "release",
-        "banner": simulation(record),
-        "known_iso": record.known_on,
-        "known_text": known_on(record),
-        "footer": footer(record),
-    }
-
-
 def in_turn(question: Question) -> bool:
     """Whether places are asked one after the other, so that some may not be asked at all."""
     return State.NOT_ASKED in question.method.possible
@@ -135,7 +127,10 @@ def in_turn(question: Question) -> bool:
 
 def reading(record: ReleaseRecord) -> list[str]:
     """How the answers are to be read: on which side they may err, and what they are about."""
-    return [*error_side(record.question), *_scope(record)]
+    question, say = record.question, record.question.words
+    so_far = [say("reading.so-far")] if question.so_far else []
+    about = [say("reading.scope", known=known_on(record)), *so_far, *record.counted]
+    return [*error_side(question), *about, *_sizes(question)]
 
 
 def error_side(question: Question) -> list[str]:
@@ -156,22 +151,13 @@ def error_side(question: Question) -> list[str]:
     return sentences
 
 
-def _scope(record: ReleaseRecord) -> list[str]:
-    """What is counted, and so what the answers are about."""
-    question, say = record.question, record.question.words
-    so_far = [say("reading.so-far")] if question.so_far else []
-    return [say("reading.scope", known=known_on(record)), *so_far, *record.counted, *_sizes(question)]
-
-
 def _sizes(question: Question) -> list[str]:
     """What the public sizes of groups mean for the answers."""
     grouped = question.groups
     if grouped is None or not grouped.sizes:
         return []
     said = [question.words("reading.sizes", day=date(question))]
-    if grouped.share is None and min(grouped.sizes) <= max(
-        question.at_most, *question.at_most_of.values(), 0
-    ):
+    if grouped.share is None and min(grouped.sizes) <= question.largest_threshold:
         said.append(question.words("reading.sizes-alone"))
     return said
 
@@ -265,17 +251,18 @@ def footer(record: ReleaseRecord) -> str:
     return say("footer.release", release=record.release, command="safeside verify", **made)
 
 
+def shown(question: Question) -> list[State]:
+    """Every state that the public map of this release can show, whether or not it does."""
+    hidden = set() if question.publish_at_least else {State.AT_LEAST}
+    return [state for state in STATES if state in question.method.possible - hidden]
+
+
 def parts(record: ReleaseRecord) -> list[tuple[State, str, int]]:
     """What is said of the places: a state, its words, and how often it is said on the public map."""
-    question, number = record.question, {state: record.answers[state.name] for state in State}
-    listed = [(State.AT_MOST, number[State.AT_MOST])]
-    if question.publish_at_least:
-        listed.append((State.AT_LEAST, number[State.AT_LEAST]))
-    hidden = 0 if question.publish_at_least else number[State.AT_LEAST]
-    listed.append((State.UNCLEAR, number[State.UNCLEAR] + hidden))
-    if in_turn(question):
-        listed.append((State.NOT_ASKED, number[State.NOT_ASKED]))
-    return [(state, answer(question, state), often) for state, often in listed]
+    question, often = record.question, dict(record.answers)
+    if not question.publish_at_least:
+        often[State.UNCLEAR.name] += often[State.AT_LEAST.name]
+    return [(state, answer(question, state), often[state.name]) for state in shown(question)]
 
 
 def summary(record: ReleaseRecord) -> list[str]:
@@ -289,9 +276,9 @@ def summary(record: ReleaseRecord) -> list[str]:
 
 def statement(record: ReleaseRecord) -> bytes:
     """statement.txt: the release in words, for a press office, a lawyer or a citizen."""
-    question, banner, say = record.question, simulation(record), record.question.words
+    question, say = record.question, record.question.words
     lines = [
-        *([] if banner is None else [banner.upper(), ""]),
+        *([say("simulation.banner").upper(), ""] if record.simulated else []),
         say("title.headline", said=thresholds(question), when=when(question)),
         "",
         *_section(say("statement.said"), summary(record)),

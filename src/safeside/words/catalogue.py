@@ -155,14 +155,14 @@ class Words:
     def table(self, *sections: str) -> dict[str, Any]:
         """Whole sections, for the script of a page: nouns are put in, and what is not known yet left open."""
         nouns = _Open(self._nouns)
-        found = {}
-        for key, entry in self._known.entries.items():
-            if key.partition(".")[0] in sections:
-                chosen = self._variant(entry)
-                variants = chosen if isinstance(chosen, dict) else {"": chosen}
-                filled = {name: text.format_map(nouns) for name, text in variants.items()}
-                found[key] = filled if isinstance(chosen, dict) else filled[""]
-        return found
+
+        def filled(entry: Any) -> Any:
+            if isinstance(entry, dict):
+                return {name: filled(text) for name, text in entry.items()}
+            return entry.format_map(nouns)
+
+        chosen = (one for one in self._known.entries.items() if one[0].partition(".")[0] in sections)
+        return {key: filled(self._variant(entry)) for key, entry in chosen}
 
 
 def require_language(language: str) -> None:

@@ -11,7 +11,7 @@ import msgspec
 import polars as pl
 
 from safeside import records
-from safeside.releases import map_page, pages, report, table_page, wording
+from safeside.releases import map_page, pages, report, wording
 from safeside.releases.answers import Answers
 from safeside.releases.files import answers as data
 from safeside.releases.methods import Conditions
@@ -53,13 +53,6 @@ class Listed:
     """In words for readers, which another version says in other words."""
 
 
-def _map(of: Content) -> bytes:
-    """The map; a table where groups have no coordinates."""
-    if table_page.fits(of.record, of.places):
-        return table_page.render(of.record, of.answers, of.places)
-    return map_page.render(of.record, of.answers, of.places, of.basemap)
-
-
 def _same_table(release: Release) -> bool:
     table = pl.read_parquet(io.BytesIO(release.file(data.PARQUET)))
     return table.equals(data.frame(release.answers))
@@ -95,7 +88,12 @@ LIST: Final = (
         write=lambda of: data.as_geojson(of.record, of.answers, of.places),
         agrees=_same_features,
     ),
-    Listed(name=MAP, write=_map, agrees=shows_answers, page=True),
+    Listed(
+        name=MAP,
+        write=lambda of: map_page.render(of.record, of.answers, of.places, of.basemap),
+        agrees=shows_answers,
+        page=True,
+    ),
     Listed(name=REPORT, write=lambda of: report.render(of.record, of.answers, chances(of.asked))),
     Listed(name=STATEMENT, write=lambda of: wording.statement(of.record), agrees=_same_words, page=True),
 )

@@ -28,8 +28,6 @@ GEOJSON: Final = "answers.geojson"
 _LAST: Final = b"\n]}\n"
 """What follows the features."""
 _NAMES: Final = [state.name for state in STATES]
-MEASURE: Final = "measure"
-SIZE: Final = "size"
 PERCENT: Final = "upper_percent"
 _DATE: Final = len("2026-09-01")
 
@@ -37,7 +35,7 @@ _DATE: Final = len("2026-09-01")
 def frame(answers: Answers) -> pl.DataFrame:
     """The answers as a table; no upper bound where none was published."""
     window, measure, target = np.indices(answers.shape).reshape(len(answers.shape), -1)
-    several = {MEASURE: pl.Series(answers.measures).gather(measure)} if len(answers.measures) > 1 else {}
+    several = {"measure": pl.Series(answers.measures).gather(measure)} if len(answers.measures) > 1 else {}
     upper, bounded = pl.Series(answers.upper), pl.Series(answers.bounded)
     windows = [one[:_DATE] if answers.grouped else one for one in answers.windows]
     called, time = _labels(answers.grouped, 1)
@@ -56,7 +54,7 @@ def frame(answers: Answers) -> pl.DataFrame:
 
 def _labels(grouped: bool, measures: int) -> list[str]:
     """The columns that tell one answer from another."""
-    return [*(("group", "as_of") if grouped else ("place", "window")), *([MEASURE] if measures > 1 else [])]
+    return [*(("group", "as_of") if grouped else ("place", "window")), *(["measure"] if measures > 1 else [])]
 
 
 def _shares(answers: Answers) -> dict[str, pl.Series]:
@@ -64,16 +62,12 @@ def _shares(answers: Answers) -> dict[str, pl.Series]:
     if not answers.sizes:
         return {}
     sizes = answers.sizes * len(answers.measures)
-    shares = [
-        tenths_at_most(upper, size) if bounded else None
+    # From tenths, exactly: no binary fraction is 3.9.
+    percent = [
+        Decimal(tenths_at_most(upper, size)).scaleb(-1) if bounded else None
         for upper, size, bounded in zip(answers.upper.tolist(), sizes, answers.bounded.tolist(), strict=True)
     ]
-    # In tenths, exactly: no binary fraction is 3.9.
-    percent = [None if one is None else Decimal(one).scaleb(-1) for one in shares]
-    return {
-        SIZE: pl.Series(sizes, dtype=pl.Int64),
-        PERCENT: pl.Series(percent, dtype=pl.Decimal(4, 1)),
-    }
+    return {"size": pl.Series(sizes, dtype=pl.Int64), PERCENT: pl.Series(percent, dtype=pl.Decimal(4, 1))}
 
 
 def as_csv(answers: Answers) -> bytes:
@@ -129,28 +123,26 @@ def features(file: bytes) -> Iterator[dict[str, Any]]:
 def said(question: Question, answers: Answers) -> Iterator[dict[str, Any]]:
     """What the public map says of each place, from what is published alone."""
     published, says = question.publish_at_least, cache(partial(wording.answer, question))
-    table = frame(answers).drop("state", "upper_bound", "lower_bound")
-    named = table.cast({PERCENT: pl.Float64}).to_dicts() if answers.sizes else table.to_dicts()
-    shown, bounded = answers.on_public_maps(published).tolist(), answers.bounded.tolist()
-    bounds = zip(bounded, answers.upper.tolist(), answers.lower.tolist(), strict=True)
-    for label, condition, code, (known, upper, lower) in zip(
-        answers.labels, named, shown, bounds, strict=True
-    ):
+    # JSON has its numbers in binary; the exact share is in the other files.
+    table = frame(answers).drop("state").cast({PERCENT: pl.Float64} if answers.sizes else {})
+    shown = answers.on_public_maps(published).tolist()
+    for label, row, code in zip(answers.labels, table.iter_rows(named=True), shown, strict=True):
         state, threshold = STATES[code], question.at_most_of.get(label[0], question.at_most)
-        properties = {
+        upper, lower = row.pop("upper_bound"), row.pop("lower_bound")
+        if state is State.AT_MOST and answers.sizes:
+            told = wording.at_most_of(question, upper, row["size"])
+        else:
+            told = says(state, threshold if state is State.AT_MOST else None)
+        yield {
             # One text for each condition: its place, and whatever tells it from others of that place.
             "id": " ".join(label),
-            **condition,
-            "state": _NAMES[code],
-            "says": says(state, threshold if state is State.AT_MOST else None)
-            if state is not State.AT_MOST or not answers.sizes
-            else wording.at_most_of(question, upper, condition[SIZE]),
+            **row,
+            "state": state.name,
+            "says": told,
             "at_most": threshold,
-            "upper_bound": upper if known else None,
+            "upper_bound": upper,
+            **({"lower_bound": lower} if published else {}),
         }
-        if published:
-            properties["lower_bound"] = lower
-        yield properties
 
 
 def _described(places: Places, at: int) -> tuple[dict[str, Any] | None, dict[str, str]]:
@@ -166,21 +158,16 @@ def read_csv(data: bytes, question: Question) -> Answers:
     """The answers that answers.csv holds for this question; ValueError where it holds none."""
     windows, measures, groups = question.windows, question.measures, question.groups
     names = [*_labels(groups is not None, len(measures)), "state"]
-    schema: dict[Any, Any] = {
-        **dict.fromkeys(names, pl.String),
-        "upper_bound": pl.Int64,
-        "lower_bound": pl.Int64,
-    }
     sizes = () if groups is None else groups.sizes
-    if sizes:
-        schema |= {SIZE: pl.Int64, PERCENT: pl.String}
+    schema: dict[Any, Any] = dict.fromkeys(names, pl.String)
+    schema |= dict.fromkeys(("upper_bound", "lower_bound"), pl.Int64)
+    schema |= {"size": pl.Int64, PERCENT: pl.String} if sizes else {}
     try:
         table = pl.read_csv(io.BytesIO(data), schema=schema)
     except pl.exceptions.PolarsError as error:
         raise ValueError("cannot be read") from error
-    if not table.height or not table["state"].is_in(_NAMES).all():
-        raise ValueError("cannot be read")
-    if table["state"].null_count() or table["lower_bound"].null_count() or table[names[0]].null_count():
+    missing = table.select(names[0], "state", "lower_bound").null_count().sum_horizontal().item()
+    if not table.height or missing or not table["state"].is_in(_NAMES).all():
         raise ValueError("cannot be read")
     number = table.height // (len(windows) * len(measures))
     answers = Answers(
