@@ -88,7 +88,7 @@ def status_lines(one: Status, *, places: bool) -> Iterator[RenderableType]:
     for sentence in (*one.sentences, one.promise):
         yield f"\n{sentence}"
     if one.leaks:
-        yield f"\n{one.words('ledger.leaks')}"
+        yield "\n" + one.words("ledger.leaks")
         asked = [(_times(leak), f"{len(leak.targets):,}", f"{leak.questions:,}") for leak in one.leaks]
         yield table(("when", "places", "questions"), asked)
     if places:
