@@ -9,7 +9,6 @@ from tests.ledger.stores import QUESTION, cost
 from safeside.ledger import Cost, Kind, Ledger
 from safeside.privacy.account import promise
 from safeside.privacy.guarantee import Unit
-from safeside.privacy.policy import Policy
 
 DP = Cost(epsilon=Fraction(1, 2), delta=Fraction(3, 100_000), kind=Kind.DP_COUNTS)
 
@@ -76,9 +75,8 @@ def test_what_may_have_become_known_by_place_and_time(ledger: Ledger) -> None:
     ledger.link("city", "town")
     first, second = ledger.leaks("city")
     assert (first.targets, first.questions) == (("bar", "park", "zoo"), 2)
-    assert second.targets == tuple(many)
-    assert first.policy == Policy.not_visited(["bar", "park", "zoo"], "2021-03-04 18:00")
-    assert second.policy == Policy.not_visited(many, "2021-03-05")
+    assert (first.first, first.last) == ("2021-03-04 18:00", "2021-03-04 18:00")
+    assert (second.targets, second.first) == (tuple(many), "2021-03-05")
     assert ledger.show("city").shares_with == ("town",)
 
 

@@ -13,13 +13,13 @@ from rich.text import Text
 from safeside.cli.console import line, table
 from safeside.exact import show
 from safeside.ledger import Budget, Dataset, Event, Leak, Rebuilt, Recovery, Reservation, Status, events
-from safeside.ledger.periods import word
+from safeside.ledger.periods import WORD
 from safeside.privacy.guarantee import Unit
 
 
 def terms(dataset: Dataset) -> str:
     """A dataset's budget in one line."""
-    each = "" if dataset.unit is Unit.PERSON else f" for each {word(dataset.unit)} in {dataset.timezone}"
+    each = "" if dataset.unit is Unit.PERSON else f" for each {WORD[dataset.unit]} in {dataset.timezone}"
     return f"Budget{each}: {amount(dataset.cap)}."
 
 
@@ -74,7 +74,7 @@ def status_lines(one: Status, *, places: bool) -> Iterator[RenderableType]:
     yield limits(one.dataset)
     if one.shares_with:
         yield f"Shares a budget of {amount(one.cap)} with {line(', '.join(one.shares_with))}."
-    period = "all time" if one.dataset.unit is Unit.PERSON else word(one.dataset.unit)
+    period = "all time" if one.dataset.unit is Unit.PERSON else WORD[one.dataset.unit]
     spent = [(each.name, amount(each.spent), amount(each.remaining)) for each in one.periods]
     yield table((period, "spent", "left"), spent)
     yield (
@@ -101,7 +101,7 @@ def _more(one: Status, last: Reservation) -> str:
     many = f"{one.more_like_last:,} more {noun} like the last ({amount(last.charged)}) would fit"
     if one.more_in_fresh_period is None:
         return f"{many}."
-    unit = word(one.dataset.unit)
+    unit = WORD[one.dataset.unit]
     return f"{many} in the same {unit}, {one.more_in_fresh_period:,} in a {unit} not asked about yet."
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -13,7 +12,7 @@ from functools import reduce
 from typing import Any, Final
 
 from safeside import records
-from safeside.ledger.events import Head, canonical
+from safeside.ledger.events import Head, canonical, digest
 from safeside.privacy.account import NONE, ZERO, Budget, Caps, Cost, Kind
 from safeside.privacy.guarantee import Neighbours, Unit
 
@@ -108,6 +107,16 @@ class Reservation:
     fresh: bool = field(default=False, compare=False)
     """Made by the very call that answered with it: nobody else can have drawn under it yet."""
 
+    @property
+    def targets(self) -> str:
+        """The list it is about, as text: itself, or the name of the document that holds it."""
+        return canonical(self.question.get(TARGETS)).decode()
+
+    @property
+    def window(self) -> str:
+        """When it is about, as it was asked."""
+        return "unknown" if self.question.get(WINDOW) is None else str(self.question[WINDOW])
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Releases:
@@ -123,21 +132,17 @@ class Releases:
 
     def then(self, reference: str) -> Releases:
         """With one more release."""
-        return Releases(number=self.number + 1, digest=_sha256(self.digest + reference))
+        return Releases(number=self.number + 1, digest=digest(self.digest + reference))
 
     def together(self, other: Releases) -> Releases:
         """Those of two datasets that are linked."""
         if not self.number or not other.number:
             return self if self.number else other
         both = "".join(sorted((self.digest, other.digest)))
-        return Releases(number=self.number + other.number, digest=_sha256(both))
+        return Releases(number=self.number + other.number, digest=digest(both))
 
 
 NO_RELEASES: Final = Releases()
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 @dataclass(kw_only=True, slots=True)
@@ -221,16 +226,16 @@ class Tally:
         self._count(one, 1)
         if one.request not in self.recent:
             self.recent = [*self.recent, one.request][-_RECENT:]
-        window = window_of(one)
-        known = self.asked.setdefault(targets_key(one), Asked(questions=0, first=window, last=window))
+        when = one.window
+        known = self.asked.setdefault(one.targets, Asked(questions=0, first=when, last=when))
         known.questions += 1
-        known.first, known.last = min(known.first, window), max(known.last, window)
+        known.first, known.last = min(known.first, when), max(known.last, when)
 
     def remove(self, one: Reservation) -> None:
         """Forget a reservation that went back in full."""
         self._count(one, -1)
         self.recent = [request for request in self.recent if request != one.request]
-        key = targets_key(one)
+        key = one.targets
         self.asked[key].questions -= 1
         if not self.asked[key].questions:
             del self.asked[key]
@@ -256,16 +261,6 @@ class Tally:
             for period in one.cost.accounts:
                 before = sums.get(period, NONE)
                 sums[period] = before + alone if many > 0 else before - alone
-
-
-def targets_key(one: Reservation) -> str:
-    """The list that a question is about, as text: itself, or the name of the document that holds it."""
-    return canonical(one.question.get(TARGETS)).decode()
-
-
-def window_of(one: Reservation) -> str:
-    """When a question is about, as it was asked."""
-    return "unknown" if one.question.get(WINDOW) is None else str(one.question[WINDOW])
 
 
 def looked_at(question: Mapping[str, Any]) -> tuple[str, str]:

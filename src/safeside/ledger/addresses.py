@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -25,7 +24,6 @@ from safeside.ledger.witness import STATE_VARIABLE, state_directory
 SQLITE: Final = "sqlite"
 """How the address of a file begins, where it does not begin with the path."""
 _SUFFIX: Final = ".place"
-_OWNER_ONLY: Final = 0o600
 _LONGEST: Final = 10_000
 
 _URL: Final = re.compile(r"(?P<scheme>[a-z][a-z0-9.-]*)(?:\+[a-z0-9_]+)?:(?P<slashes>/*)", re.IGNORECASE)
@@ -93,14 +91,6 @@ def unreadable() -> LedgerError:
     return LedgerError("The address of the ledger cannot be read.", _HOW)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Known:
-    """What the state directory remembers of one address."""
-
-    file: Path
-    ledger_id: str
-
-
 def note(addresses: Sequence[str], ledger_id: str) -> None:
     """Remember that this ledger is kept at these addresses; what is remembered already stays."""
     for address in addresses:
@@ -109,12 +99,10 @@ def note(addresses: Sequence[str], ledger_id: str) -> None:
             continue
         try:
             disk.make(path.parent)
-            handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _OWNER_ONLY)
-            try:
-                os.write(handle, f"{ledger_id} {address}\n".encode())
+            handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, disk.PRIVATE)
+            with os.fdopen(handle, "wb", buffering=0) as file:
+                file.write(f"{ledger_id} {address}\n".encode())
                 os.fsync(handle)
-            finally:
-                os.close(handle)
             disk.sync(path.parent)
         except FileExistsError:
             continue
@@ -122,9 +110,9 @@ def note(addresses: Sequence[str], ledger_id: str) -> None:
             raise _unusable(path, error) from error
 
 
-def known(addresses: Sequence[str]) -> list[Known]:
-    """The ledgers that were ever kept at these addresses; one whose name a crash cut off has no name."""
-    found = []
+def known(addresses: Sequence[str]) -> dict[Path, str]:
+    """By file, the ledgers that were ever kept at these addresses; one that a crash cut off has no name."""
+    found = {}
     for address in addresses:
         path = _file(address)
         try:
@@ -134,29 +122,25 @@ def known(addresses: Sequence[str]) -> list[Known]:
             continue
         except OSError as error:
             raise _unusable(path, error) from error
-        found.append(Known(file=path, ledger_id=text.partition(" ")[0] if text.endswith("\n") else ""))
+        found[path] = text.partition(" ")[0] if text.endswith("\n") else ""
     return found
 
 
 def others(addresses: Sequence[str], ledger_id: str) -> bool:
     """Whether another ledger than this one was kept at one of these addresses."""
-    return any(one.ledger_id not in ("", ledger_id) for one in known(addresses))
+    return any(one not in ("", ledger_id) for one in known(addresses).values())
 
 
 def kept_elsewhere(ledger_id: str, addresses: Sequence[str]) -> bool:
     """Whether that ledger is remembered at an address that is none of these and not gone."""
-    notes = (path.read_text(encoding="utf-8", errors="replace") for path in _notes())
-    for text in notes:
+    for path in state_directory().glob(f"*{_SUFFIX}"):
+        text = path.read_text(encoding="utf-8", errors="replace")
         name, _, address = text.partition("\n")[0].partition(" ")
         kind, _, where = address.partition(" ")
         there = Path(where).exists() if kind == SQLITE else True
         if name == ledger_id and address not in addresses and there:
             return True
     return False
-
-
-def _notes() -> Iterator[Path]:
-    return state_directory().glob(f"*{_SUFFIX}")
 
 
 def _file(address: str) -> Path:

@@ -24,7 +24,7 @@ from safeside.ledger.lookup import check_documents, in_parts
 from safeside.ledger.refusals import exchanged, forked, tampered
 from safeside.ledger.state import SLACK_SECONDS, State
 from safeside.ledger.store import Draw, Glance, Identity, Row, Rows, Store
-from safeside.ledger.witness import Line, Witness, WitnessRecord, witness_of
+from safeside.ledger.witness import Line, Witness, witness_of
 
 _GROWN: Final = 10_000
 """After so many events the account begins anew at a checkpoint, so that it does not fill the memory."""
@@ -311,8 +311,6 @@ class Chain:
         state, self._begun = self._state, False
         for witness in (*self._witnesses, *self._given):
             for line in witness.news():
-                if not line.whole():
-                    continue
                 if line.head.number > state.checkpoint.number:
                     witness.is_later(line, state.checkpoint)
                 if state.passes(line.head):
@@ -388,11 +386,10 @@ class Chain:
 
     def _testify(self, behind: dict[Witness, tuple[list[Row], dict[str, str]]], added: list[Event]) -> None:
         new = [(event.number, event.digest, event.body) for event in added]
-        mine = WitnessRecord(ledger=self.identity.ledger_id, key=self.identity.fingerprint_key)
         last = self._state.checkpoint
         compared = last if last.number and not self._lost else None
         for witness, (missed, documents) in behind.items():
-            witness.add(mine, missed + new, documents, compared)
+            witness.add(self.identity, missed + new, documents, compared)
         if not self._noted:
             addresses.note(self.addresses, self.identity.ledger_id)
             self._noted = True

@@ -86,12 +86,7 @@ class Ledger(Reader):
             max_places_per_person=None if most is None else exact.whole(most, "`max_places_per_person=`"),
             people=None if people is None else exact.whole(people, "`people=`"),
         )
-
-        def decide(state: State) -> Recorded:
-            rules.may_create(state, action)
-            return action
-
-        return self._chain.record(events.DatasetCreated, decide, now).dataset(name)
+        return self.chain.record(events.DatasetCreated, lambda _: action, now).dataset(name)
 
     def reserve(
         self,
@@ -118,7 +113,6 @@ class Ledger(Reader):
             charged=cost.under_policy(),
         )
         refused: list[OverBudget] = []
-        made: list[events.Reserved] = []
 
         def decide(state: State) -> Recorded:
             state.dataset(dataset)
@@ -134,15 +128,14 @@ class Ledger(Reader):
             except OverBudget as over:
                 refused.append(over)
                 return _refusal(state, request_id, dataset, stored, over.what)
-            made.append(action)
             return action
 
-        state = self._chain.record(events.Reserved, decide, now, documents=documents)
+        state = self.chain.record(events.Reserved, decide, now, documents=documents)
         if refused:
             raise refused[0]
         reservation = state.reservation(request_id)
         assert reservation is not None
-        return replace(reservation, fresh=bool(made))
+        return replace(reservation, fresh=reservation.reference == action.reference)
 
     def commit(
         self,
@@ -178,18 +171,17 @@ class Ledger(Reader):
             known = state.known(reservation.request, reservation.digest)
             if known.manifest == manifest_digest:
                 return ()
-            rules.may_commit(known, action)
             # Another run may have stopped at a limit while this one was drawing.
             rules.require_open(state, known.dataset, known.request, known.question)
             return action
 
-        state = self._chain.record(events.Committed, decide, now, draw=draw)
+        state = self.chain.record(events.Committed, decide, now, draw=draw)
         return state.known(reservation.request, reservation.digest)
 
     def forget_draw(self, reservation: Reservation) -> None:
         """The release has appeared: nothing needs the key of its draw any more."""
         if reservation.digest in self.draws():
-            self._chain.forget_draw(reservation.digest)
+            self.chain.forget_draw(reservation.digest)
 
     def give_back(
         self, reservation: Reservation, epsilon: Number | None = None, *, now: datetime | None = None
@@ -205,28 +197,25 @@ class Ledger(Reader):
             if known.returned is not None and wanted in (None, known.returned):
                 return ()
             amount = rules.returnable(state, known) if wanted is None else wanted
-            if not amount:
-                return ()
-            rules.may_return(state, known, amount)
-            return events.Returned(request=known.request, reservation=known.digest, epsilon=amount)
+            action = events.Returned(request=known.request, reservation=known.digest, epsilon=amount)
+            return action if amount else ()
 
-        state = self._chain.record(events.Returned, decide, now)
+        state = self.chain.record(events.Returned, decide, now)
         return state.known(reservation.request, reservation.digest).returned or ZERO
 
     def withdraw(self, request_id: str, reason: str, *, now: datetime | None = None) -> Reservation:
         """Take back a whole release. It stays charged: what was seen cannot be unseen."""
-        found: list[Reservation] = []
 
         def decide(state: State) -> Recorded:
             known = state.reservation(request_id)
             if known is not None and known.stage is Stage.WITHDRAWN:
-                found.append(known)
                 return ()
-            found.append(rules.may_withdraw(known, request_id))
-            return events.Withdrawn(request=request_id, reservation=found[0].digest, reason=reason)
+            known = rules.may_withdraw(known, request_id)
+            return events.Withdrawn(request=request_id, reservation=known.digest, reason=reason)
 
-        state = self._chain.record(events.Withdrawn, decide, now)
-        return state.known(request_id, found[0].digest)
+        withdrawn = self.chain.record(events.Withdrawn, decide, now).reservation(request_id)
+        assert withdrawn is not None
+        return withdrawn
 
     def refuse(
         self,
@@ -252,9 +241,9 @@ class Ledger(Reader):
             known = state.reservation(request_id)
             ours = known is not None and known.dataset == dataset and known == unused and unused.fresh
             ends = known.digest if known is not None and ours and rules.endable(state, known) else None
-            return _refusal(state, request_id, dataset, stored, reason, ends=ends)
+            return _refusal(state, request_id, dataset, stored, reason, ends)
 
-        return self._chain.record(events.Refused, decide, now).reservation(request_id) is None
+        return self.chain.record(events.Refused, decide, now).reservation(request_id) is None
 
     def read_files(
         self, reservation: Reservation, files: Iterable[str], *, now: datetime | None = None
@@ -271,7 +260,7 @@ class Ledger(Reader):
             new = tuple(one for one in given if dataset not in (state.lookup("file", one) or ()))
             return events.FilesRead(dataset=dataset, files=new) if new else ()
 
-        self._chain.record(events.FilesRead, decide, now)
+        self.chain.record(events.FilesRead, decide, now)
 
     def stop(self, reservation: Reservation, *, now: datetime | None = None) -> None:
         """Record that a record broke a limit: it stays charged, and its time closed to other questions."""
@@ -281,7 +270,7 @@ class Ledger(Reader):
             known = state.known(reservation.request, reservation.digest)
             return action if rules.stoppable(known) else ()
 
-        self._chain.record(events.Stopped, decide, now)
+        self.chain.record(events.Stopped, decide, now)
 
     def link(self, first: str, second: str, *, now: datetime | None = None) -> tuple[str, ...]:
         """Two datasets hold the same people: from here on they share the smaller of their budgets.
@@ -292,18 +281,15 @@ class Ledger(Reader):
         action = events.Linked(first=first, second=second)
 
         def decide(state: State) -> Recorded:
-            if state.group(first) is state.group(second):
-                return ()
-            rules.may_link(state, first, second)
-            return action
+            return () if state.group(first) is state.group(second) else action
 
-        return self._chain.record(events.Linked, decide, now).group(first).members
+        return self.chain.record(events.Linked, decide, now).group(first).members
 
     def recover(
         self, published: Iterable[Published] = (), *, accept_clock: bool = False, now: datetime | None = None
     ) -> Recovery:
         """Put back or charge again what a restored or copied ledger has lost; explain what is unfinished."""
-        return recover(self._chain, published, accept_clock=accept_clock, now=now)
+        return recover(self.chain, published, accept_clock=accept_clock, now=now)
 
 
 def _refusal(
@@ -312,17 +298,11 @@ def _refusal(
     dataset: str,
     question: Mapping[str, Any],
     reason: str,
-    *,
     ends: str | None = None,
 ) -> Recorded:
     """The event of a refusal; none where the last one said the same."""
-    action = events.Refused(
-        request=request,
-        dataset=dataset,
-        question=records.digest(events.canonical(question)),
-        reason=reason,
-        ends=ends,
-    )
+    asked = records.digest(events.canonical(question))
+    action = events.Refused(request=request, dataset=dataset, question=asked, reason=reason, ends=ends)
     # Somebody who asks the same in a loop does not fill the ledger.
     same = state.lookup("refusal", request) == rules.refusal_key(action)
     return () if same else action

@@ -7,13 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from safeside import __version__
-from safeside.errors import (
-    BadQuestion,
-    LedgerDamaged,
-    LedgerForked,
-    LedgerMissing,
-    LedgerTampered,
-)
+from safeside.errors import BadQuestion, LedgerDamaged, LedgerForked, LedgerMissing, LedgerTampered
 from safeside.ledger import addresses
 from safeside.ledger.checkpoint import EVERY
 from safeside.ledger.ledger import Ledger
@@ -89,25 +83,14 @@ def recover_ledger(
             )
     rebuilt = None
     try:
-        book = _whole(url)
+        with open_ledger(url) as book:
+            book.check()
     except (LedgerMissing, LedgerDamaged, LedgerTampered):
         rebuilt = rebuild(store_at(url), witnesses)
-        book = open_ledger(url)
-    with book:
+    with open_ledger(url) as book:
         for path in witnesses:
             book.chain.hear(path)
         return book.recover(published, accept_clock=accept_clock, now=now), rebuilt
-
-
-def _whole(url: str | Path) -> Ledger:
-    """The ledger, every event of it read."""
-    book = open_ledger(url)
-    try:
-        book.check()
-    except BaseException:
-        book.close()
-        raise
-    return book
 
 
 def _is_there(store: Store) -> bool:

@@ -24,8 +24,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from safeside.ledger import events, rules
-from safeside.ledger.account import Impossible, Reservation, Stage
+from safeside.ledger.account import Reservation, Stage
 from safeside.ledger.events import Event
 
 if TYPE_CHECKING:
@@ -35,8 +37,7 @@ if TYPE_CHECKING:
 def carry_over(state: State, action: events.Found, event: Event) -> None:
     """Account for the lost event that `action` holds; `event` is its answer on this chain."""
     lost = action.lost()
-    if state.holds(lost.head):
-        raise Impossible("it answers an event that was not lost")
+    rules.require(not state.holds(lost.head), "it answers an event that was not lost")
     _carry(state, lost, event)
 
 
@@ -57,11 +58,9 @@ def paid_by(state: State, digest: str) -> Reservation | None:
 
 def _carry(state: State, lost: Event, event: Event) -> None:
     named = {getattr(lost.action, name, None) for name in ("dataset", "first", "second")} - {None}
-    if not named <= state.datasets.keys():
-        raise Impossible("its dataset does not exist")
+    rules.require(named <= state.datasets.keys(), "its dataset does not exist")
+    rules.require(not isinstance(lost.action, events.LedgerCreated), "a ledger begins once")
     match lost.action:
-        case events.LedgerCreated():
-            raise Impossible("a ledger begins once")
         case events.DatasetCreated() as action:
             _dataset(state, action, lost)
         case events.Reserved() as action:
@@ -109,7 +108,7 @@ def _dataset(state: State, action: events.DatasetCreated, lost: Event) -> None:
     least = known.cap.least(action.caps.budget)
     state.datasets[action.name] = replace(
         known,
-        caps=rules.with_budget(known.caps, least),
+        caps=msgspec.structs.replace(known.caps, epsilon=least.epsilon, delta=least.delta),
         public_balance=known.public_balance or action.public_balance,
         max_places_per_person=_agreed(known.max_places_per_person, action.max_places_per_person),
         people=_agreed(known.people, action.people),
@@ -127,21 +126,18 @@ def _agreed(one: int | None, two: int | None) -> int | None:
 def _commit(state: State, action: events.Committed, lost: Event, event: Event) -> None:
     known = _revived(state, action.reservation, event)
     if known is None:
-        if state.lookup("manifest", action.manifest) is not None:
-            return  # The witness has a hole; the release itself said what it cost.
-        raise Impossible("nothing says what its release cost")
-    if known.stage is Stage.RESERVED:
+        # The witness has a hole; only where the release itself has said what it cost is that enough.
+        charged = state.lookup("manifest", action.manifest) is not None
+        rules.require(charged, "nothing says what its release cost")
+    elif known.stage is Stage.RESERVED:
         rules.require_alarms(known, action)
         state.fix(known, action)
-    elif known.manifest != action.manifest or _fewer(known, action):
-        # Both branches drew under the same reservation: that is two releases, so it is paid twice.
-        request = free_request(state, known.request, lost.digest)
-        _again(state, known, event, request, manifest=action.manifest)
-
-
-def _fewer(known: Reservation, action: events.Committed) -> bool:
-    """Whether more may have come back here than the alarms that were witnessed allow."""
-    return not known.recharged and (known.alarms or 0) < (action.alarms or 0)
+    else:
+        # With fewer alarms more may have come back here than those that were witnessed allow.
+        fewer = not known.recharged and (known.alarms or 0) < (action.alarms or 0)
+        if known.manifest != action.manifest or fewer:
+            # Both branches drew under the same reservation: that is two releases, so it is paid twice.
+            _again(state, known, event, lost.digest, action.manifest)
 
 
 def _revived(state: State, digest: str, event: Event) -> Reservation | None:
@@ -150,23 +146,17 @@ def _revived(state: State, digest: str, event: Event) -> Reservation | None:
     if known is None or digest in state.paid:
         return known
     del state.ended[digest]
-    again = _again(state, known, event, free_request(state, known.request, digest))
+    again = _again(state, known, event, digest)
     state.paid[digest] = again.request
     return again
 
 
 def _again(
-    state: State, known: Reservation, event: Event, request: str, *, manifest: str | None = None
+    state: State, known: Reservation, event: Event, mark: str, manifest: str | None = None
 ) -> Reservation:
-    action = events.Reserved(
-        request=known.request,
-        reference=known.reference,
-        dataset=known.dataset,
-        question=known.question,
-        cost=known.cost,
-        charged=known.charged,
-    )
-    return state.charge_again(action, event, request, known.words, manifest=manifest)
+    words = {name: getattr(known, name) for name in events.Reserved.__struct_fields__}
+    request = free_request(state, known.request, mark)
+    return state.charge_again(events.Reserved(**words), event, request, known.words, manifest=manifest)
 
 
 def _link(state: State, action: events.Linked, event: Event) -> None:

@@ -6,7 +6,6 @@ two releases about the same hour could be charged to two different budgets.
 
 from __future__ import annotations
 
-import re
 from datetime import date, datetime, timedelta
 from typing import Final
 
@@ -15,7 +14,8 @@ from safeside.privacy.account import ALL_TIME
 from safeside.privacy.guarantee import Unit
 from safeside.zones import find_zone
 
-_WEEK: Final = re.compile(r"\d{4}-W\d{2}")
+WORD: Final = {Unit.PERSON: "period", Unit.PERSON_DAY: "day", Unit.PERSON_WEEK: "week"}
+"""What one period of a unit is called."""
 _MOST_PERIODS: Final = 3660
 
 
@@ -34,14 +34,11 @@ def periods_of(unit: Unit, timezone: str | None, start: datetime, end: datetime)
         )
     local = find_zone(timezone or "")
     last = end - timedelta(microseconds=1) if end > start else start
-    day, until = start.astimezone(local).date(), last.astimezone(local).date()
-    if (until - day).days > _MOST_PERIODS:
+    first = start.astimezone(local).date()
+    days = (last.astimezone(local).date() - first).days
+    if days > _MOST_PERIODS:
         raise BadQuestion(f"The window is longer than {_MOST_PERIODS} days.", "Ask about a shorter window.")
-    names: dict[str, None] = {}
-    while day <= until:
-        names[_name(unit, day)] = None
-        day += timedelta(days=1)
-    return tuple(names)
+    return tuple(dict.fromkeys(_name(unit, first + timedelta(days=day)) for day in range(days + 1)))
 
 
 def check_periods(unit: Unit, periods: tuple[str, ...]) -> tuple[str, ...]:
@@ -61,18 +58,10 @@ def check_periods(unit: Unit, periods: tuple[str, ...]) -> tuple[str, ...]:
     for period in periods:
         if not _is_name(unit, period):
             raise BadQuestion(
-                f'"{period}" is not a {_WORD[unit]} the ledger knows.',
+                f'"{period}" is not a {WORD[unit]} the ledger knows.',
                 'Write days as "2021-03-04" and ISO weeks as "2021-W09".',
             )
     return periods
-
-
-_WORD: Final = {Unit.PERSON: "period", Unit.PERSON_DAY: "day", Unit.PERSON_WEEK: "week"}
-
-
-def word(unit: Unit) -> str:
-    """What one period of this unit is called."""
-    return _WORD[unit]
 
 
 def _name(unit: Unit, day: date) -> str:
@@ -84,11 +73,6 @@ def _name(unit: Unit, day: date) -> str:
 
 def _is_name(unit: Unit, period: str) -> bool:
     try:
-        if unit is Unit.PERSON_DAY:
-            return date.fromisoformat(period).isoformat() == period
-        if not _WEEK.fullmatch(period):
-            return False
-        date.fromisocalendar(int(period[:4]), int(period[6:]), 1)
+        return _name(unit, date.fromisoformat(period)) == period
     except ValueError:
         return False
-    return True

@@ -35,9 +35,9 @@ class Rebuilt:
 def traces(store: Store) -> list[Path]:
     """What shows that there was a ledger at this address: its witnesses, and a note of the address."""
     found = [] if store.beside is None or not store.beside.exists() else [store.beside]
-    for one in addresses.known(store.addresses()):
-        witness = witness_of(one.ledger_id)
-        found.append(witness if one.ledger_id and witness.exists() else one.file)
+    for note, ledger_id in addresses.known(store.addresses()).items():
+        witness = witness_of(ledger_id)
+        found.append(witness if ledger_id and witness.exists() else note)
     return list(dict.fromkeys(found))
 
 
@@ -48,8 +48,7 @@ def rebuild(store: Store, given: Sequence[Path] = ()) -> Rebuilt:
     witnesses = [Witness(path) for path in dict.fromkeys(candidates)]
     for witness in witnesses:
         witness.refresh_size()
-    lines = [line for witness in witnesses for line in witness.news() if line.whole()]
-    seen = [event for line in lines if (event := _read(line.body))]
+    seen = [event for witness in witnesses for line in witness.news() if (event := _read(line.body))]
     if not seen:
         raise LedgerMissing(
             f"{begin(store.where)} cannot be made anew: no witness of it was found.",
@@ -66,10 +65,9 @@ def rebuild(store: Store, given: Sequence[Path] = ()) -> Rebuilt:
 
 
 def _witnesses(store: Store, identity: Identity | None) -> list[Path]:
-    named = [one.ledger_id for one in addresses.known(store.addresses()) if one.ledger_id]
-    if identity is not None:
-        named.append(identity.ledger_id)
-    return [*([store.beside] if store.beside else []), *(witness_of(one) for one in named)]
+    named = [*addresses.known(store.addresses()).values(), identity.ledger_id if identity else ""]
+    beside = [store.beside] if store.beside else []
+    return beside + [witness_of(one) for one in named if one]
 
 
 def _read(body: str) -> Event | None:
@@ -146,6 +144,5 @@ def _hole(number: int) -> LedgerTampered:
 
 _BACKUP = (
     'Give the witness of another machine with `witnesses=["FILE"]`, or restore the database from a backup '
-    "and run "
-    "`safeside.recover_ledger(...)`. The database was left as it is."
+    "and run `safeside.recover_ledger(...)`. The database was left as it is."
 )

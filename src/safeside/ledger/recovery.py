@@ -19,7 +19,7 @@ from safeside.ledger import events, other_branch, rules
 from safeside.ledger.account import Impossible, Reservation, Stage
 from safeside.ledger.chain import Chain, Recorded
 from safeside.ledger.events import Committed, Event
-from safeside.ledger.refusals import exchanged, forked
+from safeside.ledger.refusals import exchanged
 from safeside.ledger.state import State
 from safeside.ledger.witness import Line
 from safeside.privacy.account import Cost
@@ -53,36 +53,25 @@ class Recovery:
     clock_set: bool
 
 
-def reconcile(chain: Chain, published: Iterable[Published]) -> None:
-    """Refuse to go on if one of these releases, of this ledger, was never charged to it."""
-    with chain.reading() as (state, _):
-        ours = [one for one in published if one.ledger_id == state.ledger_id]
-        unknown = sum(not _charged(state, one) for one in ours)
-    if unknown:
-        raise forked(chain.store.where, unknown)
-
-
 def recover(
-    chain: Chain,
-    published: Iterable[Published] = (),
-    *,
-    accept_clock: bool = False,
-    now: datetime | None = None,
+    chain: Chain, published: Iterable[Published], *, accept_clock: bool, now: datetime | None
 ) -> Recovery:
     """Make the ledger whole again and explain what is left open. Doing it twice changes nothing."""
     chain.read_everything()
     clock_set = accept_clock and _set_clock(chain, now)
-    before = {one.request for one in _reservations(chain)}
+    with chain.reading() as (state, _):
+        before = {one.request for one in state.reservations()}
     restored = _put_back(chain)
     given = {one.manifest: one for one in published}
-    _answer_lost(chain, given, now)
+    # The other branch of a fork, event by event, each in a transaction of its own.
+    for event in [_parsed(line) for line in chain.lost()]:
+        _answer(chain, event, given, now)
     for one in given.values():
         _charge_published(chain, one, now)
     returned = _return_unused(chain, now)
     # Everything was read: from here on nobody has to, and each witness knows all of it.
-    chain.record(events.Checkpoint, lambda _: (), now)
+    reservations = chain.record(events.Checkpoint, lambda _: (), now).reservations()
     chain.testify()
-    reservations = _reservations(chain)
     return Recovery(
         restored=restored,
         recharged=tuple(one for one in reservations if one.recharged and one.request not in before),
@@ -90,11 +79,6 @@ def recover(
         unfinished=tuple(one for one in reservations if one.stage is Stage.RESERVED),
         clock_set=clock_set,
     )
-
-
-def _reservations(chain: Chain) -> list[Reservation]:
-    with chain.reading() as (state, _):
-        return state.reservations()
 
 
 def _set_clock(chain: Chain, now: datetime | None) -> bool:
@@ -138,12 +122,6 @@ def _parsed(line: Line) -> Event:
         ) from None
 
 
-def _answer_lost(chain: Chain, given: Mapping[str, Published], now: datetime | None) -> None:
-    """The other branch of a fork, event by event, each in a transaction of its own."""
-    for event in [_parsed(line) for line in chain.lost()]:
-        _answer(chain, event, given, now)
-
-
 def _answer(chain: Chain, event: Event, given: Mapping[str, Published], now: datetime | None) -> None:
     found = events.Found.of(event)
     documents = {one: chain.find_document(one) for one in events.documents_of(found)}
@@ -169,9 +147,8 @@ def _require_price(
 ) -> None:
     """Where the witness has lost the reservation of a release, only the release can say what it cost."""
     with chain.reading() as (state, _):
-        known = other_branch.paid_by(state, action.reservation) is not None
-    if known:
-        return
+        if other_branch.paid_by(state, action.reservation) is not None:
+            return
     if action.manifest not in given:
         raise LedgerForked(
             f'The release for the request "{action.request}" was committed on a copy of this ledger, and '
@@ -179,14 +156,6 @@ def _require_price(
             'Run `safeside.recover_ledger(..., releases=["DIR"])` with the directory of that release.',
         )
     _charge_published(chain, given[action.manifest], now)
-
-
-def _charged(state: State, one: Published) -> bool:
-    """Whether the ledger has committed to a release, or charged it again since.
-
-    A reservation alone is not enough: it would pay for this release and for whatever is drawn next.
-    """
-    return state.lookup("manifest", one.manifest) is not None
 
 
 def _commit_published(state: State, one: Published) -> Committed | None:
@@ -219,7 +188,8 @@ def _charge_published(chain: Chain, one: Published, now: datetime | None) -> Non
 
     def decide(state: State) -> Recorded:
         state.dataset(one.dataset)
-        if _charged(state, one):
+        # A reservation alone is not enough: it would pay for this release and for whatever is drawn next.
+        if state.lookup("manifest", one.manifest) is not None:
             return ()
         return _commit_published(state, one) or events.Recharged(
             request=other_branch.free_request(state, one.request, one.manifest),

@@ -15,18 +15,11 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec.structs import replace
 
 from safeside import exact, records
-from safeside.errors import (
-    BadFile,
-    BadQuestion,
-    LedgerError,
-    LedgerMissing,
-    OverBudget,
-    RequestConflict,
-)
+from safeside.errors import BadFile, BadQuestion, LedgerError, LedgerMissing, OverBudget, RequestConflict
 from safeside.exact import show
 from safeside.ledger import events
 from safeside.ledger.account import Dataset, Impossible, Reservation, Stage, looked_at, skeleton
-from safeside.ledger.periods import check_periods, word
+from safeside.ledger.periods import WORD, check_periods
 from safeside.privacy.account import ZERO, Budget, Caps, Cost
 from safeside.privacy.guarantee import Unit
 from safeside.zones import find_zone
@@ -39,10 +32,16 @@ PEOPLE_FLOOR: Final = 20
 """A declared number of people below this says too much about each of them; settings may raise it."""
 
 
+def require(allowed: bool, why: str) -> None:
+    """Believe an event only where the rules allow it; whoever adds one has asked before."""
+    if not allowed:
+        raise Impossible(why)
+
+
 def may_create(state: Account, action: events.DatasetCreated) -> None:
     """A dataset can be made: of a new name, with caps that can be spent from, and limits that protect."""
     check_name(action.name, "dataset")
-    require_new_name(state, action.name)
+    _require_new_name(state, action.name)
     usable(action.caps)
     if action.max_places_per_person is not None:
         exact.whole(action.max_places_per_person, "`max_places_per_person=`", least=1)
@@ -64,16 +63,14 @@ def may_charge_again(state: Account, action: events.Charged, request: str) -> No
     """Something that was published, or may have been, can be charged here, whether or not it fits."""
     group = state.group(action.dataset)
     _require_price(action)
-    if state.reservation(request) is not None:
-        raise Impossible("its request was reserved before")
+    require(state.reservation(request) is None, "its request was reserved before")
     if not group.closed:
         check_periods(group.unit, action.cost.periods)
 
 
 def _require_price(action: events.Charged) -> None:
     """What enters the account is what the price converts to, not a word more or less."""
-    if action.charged != action.cost.under_policy():
-        raise Impossible("it charges another amount than its price")
+    require(action.charged == action.cost.under_policy(), "it charges another amount than its price")
 
 
 def require_open(state: Account, dataset: str, request: str, question: Mapping[str, Any]) -> None:
@@ -200,34 +197,15 @@ def endable(state: Account, one: Reservation) -> bool:
     return one.stage is Stage.RESERVED and alone and not public
 
 
-def may_resume(state: Account, one: Reservation) -> None:
-    """A second run is noted where it keeps a reservation from going back."""
-    if not endable(state, one):
-        raise Impossible("its reservation cannot go back anyway")
-
-
-def may_end(state: Account, one: Reservation, action: events.Refused) -> None:
-    """A refused question takes its own reservation back, if nobody can have drawn under it."""
-    if one.dataset != action.dataset or not endable(state, one):
-        raise Impossible("it returns what may have been drawn")
-
-
-def may_stop(one: Reservation) -> None:
-    """A release stops at a limit once, and before anything is drawn for it."""
-    if not stoppable(one):
-        raise Impossible("it stops what was drawn")
-
-
 def stoppable(one: Reservation) -> bool:
-    """Whether a stop of this reservation is still to be recorded."""
+    """Whether a release may stop at a limit: once, and before anything is drawn for it."""
     return one.stage is Stage.RESERVED and not one.stopped
 
 
 def may_link(state: Account, first: str, second: str) -> None:
     """Two datasets can share a budget."""
     one, two = state.dataset(first), state.dataset(second)
-    if state.group(first) is state.group(second):
-        raise Impossible("its datasets share a budget already")
+    require(state.group(first) is not state.group(second), "its datasets share a budget already")
     if (one.unit, one.timezone) != (two.unit, two.timezone):
         raise LedgerError(
             f'"{first}" protects a {_unit_of(one)}, "{second}" a {_unit_of(two)}: their budgets do '
@@ -249,7 +227,7 @@ def require_own_files(state: Account, dataset: str, files: Iterable[str]) -> Non
         )
 
 
-def require_new_name(state: Account, name: str) -> None:
+def _require_new_name(state: Account, name: str) -> None:
     """A dataset's name must not be mistaken for another's: they would be two budgets for one promise.
 
     Names are plain ASCII, so that no letter of another script stands for one of these, and are compared
@@ -282,24 +260,14 @@ def usable(caps: Caps) -> Caps:
     """Caps that can be spent from: an epsilon above zero, a delta below one, a time zone where one counts."""
     exact.epsilon(caps.epsilon)
     exact.delta(caps.delta)
-    return replace(caps, timezone=_timezone_of(caps.unit, caps.timezone))
-
-
-def with_budget(caps: Caps, budget: Budget) -> Caps:
-    """The same unit with other amounts."""
-    return replace(caps, epsilon=budget.epsilon, delta=budget.delta)
-
-
-def _timezone_of(unit: Unit, timezone: str | None) -> str | None:
-    """The time zone a dataset of this unit is kept in: none where it has one budget for all time."""
-    if unit is Unit.PERSON:
-        return None
-    if timezone is None:
+    if caps.unit is Unit.PERSON:
+        return replace(caps, timezone=None)
+    if caps.timezone is None:
         raise BadQuestion(
-            f"A dataset with a budget for each {word(unit)} needs a time zone.",
+            f"A dataset with a budget for each {WORD[caps.unit]} needs a time zone.",
             'Say in which time zone its days begin, for example "Asia/Tokyo".',
         )
-    return find_zone(timezone).key
+    return replace(caps, timezone=find_zone(caps.timezone).key)
 
 
 def find_unit(name: Unit | str) -> Unit:

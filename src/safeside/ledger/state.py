@@ -248,7 +248,7 @@ class State(Account):
         """What was done under a reservation."""
         match action:
             case events.Resumed():
-                rules.may_resume(self, one)
+                rules.require(rules.endable(self, one), "its reservation cannot go back anyway")
                 self.change(one, resumed=True)
             case events.Committed():
                 rules.may_commit(one, action)
@@ -258,7 +258,7 @@ class State(Account):
                 self.group(one.dataset).credit(one.cost.accounts, Budget(epsilon=action.epsilon))
                 self.change(one, returned=action.epsilon)
             case events.Stopped():
-                rules.may_stop(one)
+                rules.require(rules.stoppable(one), "it stops what was drawn")
                 self.change(one, stopped=True)
             case events.Withdrawn():
                 rules.may_withdraw(one, one.request)
@@ -278,7 +278,8 @@ class State(Account):
     def _refuse(self, action: events.Refused) -> None:
         if action.ends is not None:
             one = self.known(action.request, action.ends)
-            rules.may_end(self, one, action)
+            own = one.dataset == action.dataset and rules.endable(self, one)
+            rules.require(own, "it returns what may have been drawn")
             self.group(one.dataset).credit(one.cost.accounts, one.charged, undo=True)
             self.tallies[one.dataset].remove(one)
             self.ended[one.digest] = self.cached.pop(action.request)

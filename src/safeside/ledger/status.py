@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
@@ -10,26 +11,13 @@ from typing import Any
 import msgspec
 
 from safeside import records
-from safeside.ledger.account import (
-    QUESTION,
-    Dataset,
-    Group,
-    Releases,
-    Reservation,
-    Stage,
-    Tally,
-    targets_key,
-    window_of,
-)
-from safeside.ledger.account import TARGETS as TARGETS
-from safeside.ledger.account import WINDOW as WINDOW
+from safeside.ledger.account import QUESTION, Dataset, Group, Releases, Reservation, Stage, Tally
 from safeside.ledger.chain import Chain
 from safeside.ledger.events import DOCUMENT, digest
-from safeside.ledger.periods import check_periods, word
+from safeside.ledger.periods import WORD, check_periods
 from safeside.ledger.store import Rows, Unreadable
 from safeside.privacy.account import NONE, WORDS, ZERO, Budget, Kind, Standing, promise
 from safeside.privacy.guarantee import Neighbours, Unit
-from safeside.privacy.policy import Policy
 from safeside.words import LANGUAGES, Subject, Words
 
 
@@ -53,11 +41,6 @@ class Leak:
     last: str
     targets: tuple[str, ...]
     questions: int
-
-    @property
-    def policy(self) -> Policy:
-        """The facts given up by what was asked about one time."""
-        return Policy.not_visited(self.targets, self.first)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -112,6 +95,7 @@ def status(chain: Chain, dataset: str) -> Status:
         known = state.dataset(dataset)
         group = state.group(dataset)
         tallies = [state.tallies[name] for name in group.members]
+        stages = sum((Counter(one.stages) for one in tallies), Counter[str]())
         recent = state.tallies[dataset].recent
         last = state.reservation(recent[-1]) if recent else None
         words = WORDS if last is None else _words(lengthen(rows, last.question.get(QUESTION)))
@@ -122,9 +106,9 @@ def status(chain: Chain, dataset: str) -> Status:
             standing=group.standing,
             periods=_periods(group),
             published=group.published,
-            releases=_many(tallies, Stage.COMMITTED),
-            withdrawn=_many(tallies, Stage.WITHDRAWN),
-            unfinished=_many(tallies, Stage.RESERVED),
+            releases=stages[Stage.COMMITTED],
+            withdrawn=stages[Stage.WITHDRAWN],
+            unfinished=stages[Stage.RESERVED],
             returned=sum((one.returned for one in tallies), ZERO),
             last=last,
             more_like_last=None if last is None else _more(last, group.room(last.cost.accounts)),
@@ -139,10 +123,6 @@ def status(chain: Chain, dataset: str) -> Status:
         )
 
 
-def _many(tallies: list[Tally], stage: Stage) -> int:
-    return sum(one.stages.get(stage, 0) for one in tallies)
-
-
 def leaks(chain: Chain, dataset: str) -> tuple[Leak, ...]:
     """By time; a reservation without a release counts, since what was drawn may have been seen."""
     with chain.reading() as (state, rows):
@@ -150,7 +130,7 @@ def leaks(chain: Chain, dataset: str) -> tuple[Leak, ...]:
         asked: dict[str, list[str]] = {}
         for one in state.reservations():
             if one.dataset in members:
-                asked.setdefault(window_of(one), []).append(targets_key(one))
+                asked.setdefault(one.window, []).append(one.targets)
         lists = {key: _names(rows, key) for keys in asked.values() for key in set(keys)}
     return tuple(
         Leak(
@@ -232,7 +212,7 @@ def _sentences(group: Group, tallies: list[Tally]) -> tuple[str, ...]:
     ).sentences()
     if group.unit is Unit.PERSON:
         return sentences
-    return (*sentences, f"A record here is what one person did in one {word(group.unit)}.")
+    return (*sentences, f"A record here is what one person did in one {WORD[group.unit]}.")
 
 
 def _alone(tallies: list[Tally], neighbours: Neighbours) -> Budget:

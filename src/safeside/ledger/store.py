@@ -14,13 +14,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, ClassVar, Final, TypeVar
 
 from safeside.errors import SafesideError, StoreUnavailable
 from safeside.ledger import queue
 from safeside.ledger.checkpoint import Index
 from safeside.ledger.events import Event, Head
 from safeside.ledger.refusals import begin, busy
+from safeside.records import Record
 
 MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
     (
@@ -71,10 +72,13 @@ Item = TypeVar("Item")
 Execute = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Identity:
-    """What a ledger is called, and the key under which input files are fingerprinted."""
+class Identity(Record, frozen=True, kw_only=True, rename={"ledger_id": "ledger", "fingerprint_key": "key"}):
+    """What a ledger is called, and the key under which input files are fingerprinted.
 
+    A witness holds it, too, so that a lost database can be made anew.
+    """
+
+    kind: ClassVar[str] = "witness"
     ledger_id: str
     fingerprint_key: str
 

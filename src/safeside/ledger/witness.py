@@ -21,20 +21,19 @@ import errno
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Final
+from typing import Final
 
 from safeside import disk, records
 from safeside.errors import StoreUnavailable
 from safeside.ledger import events
 from safeside.ledger.events import Head
-from safeside.records import Record
+from safeside.ledger.store import Identity
 
 STATE_VARIABLE: Final = "SAFESIDE_STATE_DIR"
 """Where to keep the second witness, if not in the user's state directory."""
-_OWNER_ONLY: Final = 0o600
 _FLAGS: Final = os.O_RDWR | os.O_APPEND | os.O_NONBLOCK
 _EVENT: Final = "event"
 _EVENT_START: Final = f"{_EVENT} ".encode()
@@ -52,27 +51,14 @@ _BEFORE: Final = 4096
 """So many bytes before its place a `compared` line knows again."""
 
 
-class WitnessRecord(Record, frozen=True, kw_only=True):
-    """What a witness says of itself, so that a lost database can be made anew from it."""
-
-    kind: ClassVar[str] = "witness"
-    ledger: str
-    key: str
-    """The key under which input files are fingerprinted."""
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Line:
-    """One event as the witness saw it."""
+    """One event as the witness saw it: what was written, not a line that a crash cut short."""
 
     head: Head
     data: bytes
     start: int
     """Where in the file it begins."""
-
-    def whole(self) -> bool:
-        """Whether the line is what was written, not one that a crash cut short."""
-        return records.digest(self.data) == self.head.digest
 
     @property
     def body(self) -> str:
@@ -161,10 +147,10 @@ class Witness:
         for line in whole.split(b"\n")[:-1]:
             start, after = after, after + len(line) + 1
             if line.startswith(_EVENT_START):
-                number, digest, body = [*line[len(_EVENT_START) :].split(b" ", 2), b"", b""][:3]
-                if _is_number(number):
-                    head = Head(number=int(number), digest=digest.decode(errors="replace"))
-                    yield Line(head=head, data=body, start=start)
+                number, said, body = [*line[len(_EVENT_START) :].split(b" ", 2), b"", b""][:3]
+                digest = records.digest(body)
+                if _is_number(number) and said == digest.encode():
+                    yield Line(head=Head(number=int(number), digest=digest), data=body, start=start)
                 continue
             kind, _, rest = line.decode(errors="replace").partition(" ")
             if kind == _DOCUMENT:
@@ -172,16 +158,11 @@ class Witness:
                 if events.digest(text) == name:
                     self.documents.add(name)
             elif kind == _IDENTITY:
-                self._identify(rest)
+                # A line that a crash cut short is none; one of a newer safeside is refused.
+                with suppress(ValueError):
+                    self.keys.add(records.decode(Identity, rest.encode()).fingerprint_key)
             elif kind == _COMPARED:
                 self._mark(rest)
-
-    def _identify(self, text: str) -> None:
-        """A line that a crash cut short is none; one of a newer safeside is refused."""
-        try:
-            self.keys.add(records.decode(WitnessRecord, text.encode()).key)
-        except ValueError:
-            return
 
     def _mark(self, text: str) -> None:
         """A mark of another file, or of one that was cut since, is none."""
@@ -205,7 +186,7 @@ class Witness:
 
     def add(
         self,
-        identity: WitnessRecord,
+        identity: Identity,
         rows: Iterable[tuple[int, str, str]],
         documents: dict[str, str],
         checkpoint: Head | None,
@@ -214,24 +195,23 @@ class Witness:
 
         `checkpoint` is one of the chain that everything read so far was compared with.
         """
-        mark = checkpoint if checkpoint is not None and checkpoint not in self.marks else None
+        mark = None if checkpoint in self.marks else checkpoint
         place = self.read if mark is None else min(self.read, self._later.get(mark, self.read))
-        new_key = set() if self.base else {identity.key} - self.keys
         text = "".join(
-            [f"{_IDENTITY} {records.encode(identity).decode()}\n" for _ in new_key]
-            + [f"{_DOCUMENT} {digest} {body}\n" for digest, body in documents.items()]
+            [f"{_DOCUMENT} {digest} {body}\n" for digest, body in documents.items()]
             + [f"{_EVENT} {number} {digest} {body}\n" for number, digest, body in rows]
-            + (
-                []
-                if mark is None
-                else [f"{_COMPARED} {mark.number} {mark.digest} {place} {self._before(place)}\n"]
-            )
         )
+        if not self.base and identity.fingerprint_key not in self.keys:
+            text = f"{_IDENTITY} {records.encode(identity).decode()}\n{text}"
+        if mark is not None:
+            text += f"{_COMPARED} {mark.number} {mark.digest} {place} {self._before(place)}\n"
         if not text:
             return
         with self._opened() as handle:
+            size = os.fstat(handle).st_size
             # A line that a crash cut short must not swallow the first of these.
-            data = (_mend(handle) + text).encode()
+            cut = size and os.pread(handle, 1, size - 1) != b"\n"
+            data = ("\n" + text if cut else text).encode()
             while data:
                 data = data[os.write(handle, data) :]
             os.fsync(handle)
@@ -250,7 +230,7 @@ class Witness:
                 handle = os.open(self.path, _FLAGS)
             except FileNotFoundError:
                 disk.make(self.path.parent)
-                handle = os.open(self.path, _FLAGS | os.O_CREAT, _OWNER_ONLY)
+                handle = os.open(self.path, _FLAGS | os.O_CREAT, disk.PRIVATE)
                 disk.sync(self.path.parent)
             try:
                 _require_file(os.fstat(handle))
@@ -286,19 +266,11 @@ def _require_file(status: os.stat_result) -> None:
         raise OSError(errno.EINVAL, "")
 
 
-def _mend(handle: int) -> str:
-    size = os.fstat(handle).st_size
-    return "\n" if size and os.pread(handle, 1, size - 1) != b"\n" else ""
-
-
 def _unusable(path: Path, error: OSError) -> StoreUnavailable:
+    why = "it is not a plain file" if error.errno == errno.EINVAL else os.strerror(error.errno or 0)
     return StoreUnavailable(
-        f'The ledger\'s witness "{path}" cannot be used ({_why(error)}).',
+        f'The ledger\'s witness "{path}" cannot be used ({why}).',
         "Make the file and its directory writable for this user and free some space, or set "
         f"{STATE_VARIABLE} to a directory that lasts; then run the same command again with the same "
         "request id.",
     )
-
-
-def _why(error: OSError) -> str:
-    return "it is not a plain file" if error.errno == errno.EINVAL else os.strerror(error.errno or 0)

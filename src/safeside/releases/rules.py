@@ -23,7 +23,7 @@ from typing import Final
 
 from safeside.errors import BadQuestion, LimitBroken
 from safeside.ledger import Ledger, Reservation, Stage
-from safeside.ledger.periods import word
+from safeside.ledger.periods import WORD
 from safeside.releases.methods import Whole
 from safeside.releases.question import Question
 from safeside.visits import VisitFormat, Window, local_midnight
@@ -64,7 +64,7 @@ def charged_periods(ledger: Ledger, dataset: str, window: Window, declared: Visi
         start, end = whole_days((start, end), declared.local)
     periods = ledger.periods(dataset, start, end)
     if window.instant and declared.held is not None and len(periods) > 1:
-        period = word(ledger.dataset(dataset).unit)
+        period = WORD[ledger.dataset(dataset).unit]
         raise BadQuestion(
             f"At the instant asked about, sightings of the {period} before still hold: without this "
             f"{period}'s own, a person would be counted where they were the {period} before, and what "
