@@ -12,7 +12,6 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from pathlib import Path
 from typing import Any, ClassVar, Final
 
 import polars as pl
@@ -44,10 +43,8 @@ PAIRS: Final[Pairs] = ((_ALL, _people("A0", "A2", "B0")), (_ALL, _people("A0", "
 class GroupDesk(Desk):
     """One publisher of a table of people. A dataset lists each person, with their group and doses."""
 
+    about: ClassVar[str] = "groups"
     always: ClassVar[Mapping[str, Any]] = {"as_of": "2021-06-03", "allow_nobody": True}
-
-    def about(self, listed: Path) -> dict[str, Any]:
-        return {"groups": listed}
 
     def table(self, dataset: Sequence[frozenset[str]]) -> pl.DataFrame:
         rows = [(f"person {at}", one[0], one[1:]) for at, person in enumerate(dataset) for one in person]

@@ -136,23 +136,17 @@ class Desk:
             known_on=_KNOWN_ON,
             request_id="r-audit",
             entropy=entropy,
-            **self.about(self._home / "list.csv"),
-            **{**self.always, **terms},
+            **{self.about: self._home / "list.csv", **self.always, **terms},
         )
         files = {path.name: path.read_bytes() for path in sorted(out.iterdir())}
-        return Made(files=_without_chance(files), charged=self.charged())
+        with open_ledger(self._home / "ledger.db") as ledger:
+            charged = _CAP - ledger.remaining(_DATASET).epsilon
+        return Made(files=_without_chance(files), charged=charged)
 
+    about: ClassVar[str] = "places"
+    """The argument that names the list of what is asked about."""
     always: ClassVar[Mapping[str, Any]] = {"when": WHEN}
     """What is asked unless the terms say otherwise."""
-
-    def about(self, listed: Path) -> dict[str, Any]:
-        """What the question is about."""
-        return {"places": listed}
-
-    def charged(self) -> Fraction:
-        """What the ledger holds."""
-        with open_ledger(self._home / "ledger.db") as ledger:
-            return _CAP - ledger.remaining(_DATASET).epsilon
 
     def table(self, dataset: Sequence[frozenset[str]]) -> pl.DataFrame:
         """Stays of two hours around noon; and somebody before and after, so that the file covers the time."""

@@ -60,11 +60,8 @@ class BlockTest(Certifying):
 
     def distribution(self, counts: ArrayLike, at_most: ArrayLike) -> dict[bool, Ball]:
         """Pass and fail with their probabilities."""
-        margin = smallest_margin(people_counts(counts), at_most)
-        return {
-            True: evaluate(lambda: self._passes(margin)),
-            False: evaluate(lambda: 1 - self._passes(margin)),
-        }
+        passes = self.beta(smallest_margin(people_counts(counts), at_most))
+        return {True: passes, False: evaluate(lambda: 1 - passes)}
 
     def release(self, counts: ArrayLike, at_most: ArrayLike, *, entropy: Entropy | None = None) -> Tested:
         """Test the block, exactly."""

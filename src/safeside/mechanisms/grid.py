@@ -58,7 +58,7 @@ class OnGrid(AddsNoise):
     def rate(self) -> Fraction:
         """epsilon over the most steps by which all rounded values together can move (docs/proofs/alap.md)."""
         steps = exact.fraction(self.sensitivity) / self.step
-        if not self._fits(self.multiple_of):
+        if self._unit is None or (self._unit / self.step).denominator != 1:
             steps = Fraction(math.ceil(steps) + self.coordinates - 1)
         return exact.fraction(self.epsilon) / steps
 
@@ -70,10 +70,9 @@ class OnGrid(AddsNoise):
         """Each exact value with fresh noise; the answer counts steps of the grid."""
         found = exact_values(values)
         steps = found.in_steps(self.step, self._rounding)
-        unit = None if self.multiple_of is None else exact.fraction(self.multiple_of)
-        if unit is not None and not found.multiples_of(unit):
+        if self._unit is not None and not found.multiples_of(self._unit):
             raise BadCounts(
-                f"A value is not a multiple of {exact.show(unit)}, as was declared of the query.",
+                f"A value is not a multiple of {exact.show(self._unit)}, as was declared of the query.",
                 "Declare no multiple_of, or one that every value the query can take is a multiple of.",
             )
         drawn = entropy or system_entropy()
@@ -124,14 +123,13 @@ class OnGrid(AddsNoise):
 
     def _end(self, t: Number) -> Fraction:
         """Every z strictly below this is at most every value above t."""
-        bound = exact.fraction(t, "at_most")
-        if self.multiple_of is not None:
-            unit = exact.fraction(self.multiple_of)
-            return (math.floor(bound / unit) + 1) * unit
-        return (math.floor(bound / self.step) + 1) * self.step
+        unit = self._unit or self.step
+        return (math.floor(exact.fraction(t, "at_most") / unit) + 1) * unit
 
-    def _fits(self, unit: Number | None) -> bool:
-        return unit is not None and (exact.fraction(unit) / self.step).denominator == 1
+    @property
+    def _unit(self) -> Fraction | None:
+        """What every value is declared to be a multiple of, exactly."""
+        return None if self.multiple_of is None else exact.fraction(self.multiple_of)
 
     @property
     def _rounding(self) -> Rounding:

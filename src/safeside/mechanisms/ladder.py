@@ -220,22 +220,17 @@ class Ladder(Certifying):
 
     def exponents_of_busy(self, margins: NDArray[np.int64], levels: Sequence[int]) -> NDArray[np.int64]:
         """For each component and level, the sum of the exponents of the conditions too busy for the level."""
-        starts, places = self._segments(margins.size)
-        number = len(levels)
-        cells = np.repeat(np.arange(starts.size - 1) * number, np.diff(starts)) + (margins - levels[0])
-        found = np.bincount(cells, minlength=(starts.size - 1) * number).reshape(-1, number)
-        below = np.zeros((starts.size, number), np.int64)
-        # Too busy for level j is a margin below j; then summed over all ranks before each cut.
-        below[1:, 1:] = np.cumsum(np.cumsum(found, axis=1), axis=0)[:, :-1]
-        return np.stack([below[where].sum(axis=0) for where in places]).astype(np.int64)
-
-    def _segments(self, size: int) -> tuple[NDArray[np.int64], list[list[int]]]:
-        """Where the exponents of any component change, and the cuts of each component among these places."""
+        size, number = margins.size, len(levels)
+        # Where the exponents of any component change.
         cuts = sorted({0, size, *(min(cut, size) for one in self.components for cut in one.cuts)})
         place = {cut: where for where, cut in enumerate(cuts)}
-        return np.array(cuts, np.int64), [
-            [place[min(cut, size)] for cut in one.cuts] for one in self.components
-        ]
+        cells = np.repeat(np.arange(len(cuts) - 1) * number, np.diff(cuts)) + (margins - levels[0])
+        found = np.bincount(cells, minlength=(len(cuts) - 1) * number).reshape(-1, number)
+        below = np.zeros((len(cuts), number), np.int64)
+        # Too busy for level j is a margin below j; then summed over all ranks before each cut.
+        below[1:, 1:] = np.cumsum(np.cumsum(found, axis=1), axis=0)[:, :-1]
+        own = ([place[min(cut, size)] for cut in one.cuts] for one in self.components)
+        return np.stack([below[places].sum(axis=0) for places in own]).astype(np.int64)
 
     def _weights(self, levels: Sequence[int], busy: NDArray[np.int64]) -> list[Ball]:
         """omega_h c_j 2^-(exponents), at the working precision."""

@@ -86,7 +86,7 @@ class UtilityOptimised(OneEpsilon):
 
     def pmf(self, output: Hashable, truth: Hashable) -> Ball:
         """Pr[the report is `output` | truth]."""
-        return evaluate(lambda: self._reports(output, truth))
+        return evaluate(lambda: self._floor(output) + (self._keeps() if output == truth else 0))
 
     def distribution(self, truth: Hashable) -> dict[Hashable, Ball]:
         """Every report that is possible, with its probability."""
@@ -123,6 +123,3 @@ class UtilityOptimised(OneEpsilon):
     def _floor(self, value: Hashable) -> Ball:
         """How often the value is reported by those who do not have it."""
         return 1 / self._weight() if value in self.sensitive else ball(0)
-
-    def _reports(self, output: Hashable, truth: Hashable) -> Ball:
-        return self._floor(output) + (self._keeps() if output == truth else 0)
