@@ -111,7 +111,8 @@ class Way:
 
     def complete(self, made: Made) -> bool:
         """Whether nothing else leads to this: more noise than was enumerated shows a larger bound."""
-        return all(upper is None or upper <= _HIGHEST for _, upper in made.answers().values())
+        bounds = [upper for _, upper in made.answers().values()]
+        return self.whole or all(upper is None or upper <= _HIGHEST for upper in bounds)
 
     def claims(self, made: Made) -> dict[Condition, tuple[str, int | None]]:
         """What is said of each condition beyond what is public anyway."""
