@@ -178,17 +178,15 @@ def json_schema(kind: type[Record]) -> dict[str, Any]:
 
 def _version(kind: type[Record], name: object) -> int:
     start, _, number = name.rpartition("/") if isinstance(name, str) else ("", "", "")
-    if start != f"safeside-{kind.kind}" or not (number.isascii() and number.isdecimal()):
+    version = int(number) if number.isascii() and number.isdecimal() else 0
+    if start != f"safeside-{kind.kind}" or not version:
         raise ValueError(f"it does not follow the schema {schema_name(kind)}")
-    version = int(number)
     if version > kind.version:
         raise MadeByNewer(
             f"This {kind.kind} was made by a newer safeside: it follows the schema {start}/{version}, and "
             f"this version reads up to {kind.version}.",
             "Install a newer safeside, then try again. Nothing is wrong with the file.",
         )
-    if not version:
-        raise ValueError(f"it does not follow the schema {schema_name(kind)}")
     return version
 
 

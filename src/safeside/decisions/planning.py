@@ -127,8 +127,20 @@ def plan(
     wrong, wanted = exact.alpha(alpha), exact.beta(want_beta)
     parts = exact.whole(sensitivity, "`sensitivity=`", least=1)
     # What no release could draw is not planned.
-    require_rate(budget / parts)
-    rows = _rows(_spread(limit, truth), limit, budget / parts, slack / parts, wrong)
+    each = require_rate(budget / parts)
+
+    def best(count: int, delta: Fraction) -> Ball:
+        return approximate_dp(steps=limit + 1 - count, epsilon=each, delta=delta, alpha=wrong)
+
+    rows = tuple(
+        Row(
+            count=count,
+            adp=AGeo(epsilon=each).beta(limit, count),
+            dp=best(count, Fraction(0)),
+            approximate_dp=best(count, slack / parts),
+        )
+        for count in _spread(limit, truth)
+    )
     declared = next(row for row in rows if row.count == truth)
     enough = [one for one in Definition if lower(declared.beta(one)) >= wanted]
     return Plan(
@@ -150,23 +162,6 @@ def _enough_epsilon(limit: int, wanted: Fraction, truth: int, parts: int) -> Fra
         return None
     least = smallest_epsilon(at_most=limit, beta=wanted, count=truth, sensitivity=parts)
     return None if least > MOST_RATE * parts else max(least, LEAST_RATE * parts)
-
-
-def _rows(
-    counts: list[int], limit: int, epsilon: Fraction, delta: Fraction, alpha: Fraction
-) -> tuple[Row, ...]:
-    def best(count: int, slack: Fraction) -> Ball:
-        return approximate_dp(steps=limit + 1 - count, epsilon=epsilon, delta=slack, alpha=alpha)
-
-    return tuple(
-        Row(
-            count=count,
-            adp=AGeo(epsilon=epsilon).beta(limit, count),
-            dp=best(count, Fraction(0)),
-            approximate_dp=best(count, delta),
-        )
-        for count in counts
-    )
 
 
 def _spread(limit: int, declared: int) -> list[int]:

@@ -230,16 +230,11 @@ def require_direction(
 
 
 def _step_sentence(query: CountQuery, one: Truth, other: Truth) -> str:
-    before, after = _value(query, one), _value(query, other)
+    true = [", ".join(atom for atom in vector if vector[atom]) or "nothing" for vector in (one, other)]
     return (
-        f"the policy allows the step from a person with {_vector_sentence(one)} "
-        f"to one with {_vector_sentence(other)}, which takes it from {before} to {after}"
+        f"the policy allows the step from a person with ({true[0]}) to one with ({true[1]}), which takes it "
+        f"from {_value(query, one)} to {_value(query, other)}"
     )
-
-
-def _vector_sentence(vector: Truth) -> str:
-    true = [atom for atom, value in vector.items() if value]
-    return "(" + (", ".join(true) or "nothing") + ")"
 
 
 def step_of(
