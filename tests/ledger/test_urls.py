@@ -31,14 +31,14 @@ ONE_GROUP = pytest.mark.xdist_group("postgres")
     ],
 )
 def test_every_spelling_of_a_url_is_one_address(text: str) -> None:
-    assert addresses.postgres_address(text) == "postgresql://me@host/db"
+    assert addresses.parse(text) == "postgresql://me@host/db"
 
 
 @pytest.mark.parametrize(
     "text", ["host=h dbname=d", "dbname = d", "service=city", "user=me password='a b' host=h", "HOST=h"]
 )
 def test_settings_are_an_address(text: str) -> None:
-    assert addresses.postgres_address(text) == text
+    assert addresses.parse(text) == text
 
 
 @pytest.mark.parametrize(
@@ -83,14 +83,12 @@ def test_what_looks_like_an_address_and_is_none_is_refused_and_not_repeated(
     "text", ["ledger.db", "./a@b/ledger.db", "ledger@home.db", "a=b.db", "x:y.db", "~/l.db"]
 )
 def test_other_text_is_the_name_of_a_file(text: str) -> None:
-    assert addresses.postgres_address(text) is None
-    assert addresses.file_path(text) == Path(text).expanduser()
+    assert addresses.parse(text) == Path(text).expanduser()
 
 
 def test_sqlite_urls_name_a_file() -> None:
     for text, path in [("sqlite:///a.db", "a.db"), ("SQLite:////tmp/a.db", "/tmp/a.db")]:
-        assert addresses.postgres_address(text) is None
-        assert addresses.file_path(text) == Path(path)
+        assert addresses.parse(text) == Path(path)
 
 
 @pytest.mark.parametrize(

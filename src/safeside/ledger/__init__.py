@@ -14,8 +14,7 @@ Six ideas, each in a few files, and each built on those above it:
 """
 
 from safeside.ledger.account import Dataset, Releases, Reservation, Stage
-from safeside.ledger.chain import Checked
-from safeside.ledger.events import Action, Event, Head
+from safeside.ledger.events import Event
 from safeside.ledger.ledger import Ledger
 from safeside.ledger.opening import create_ledger, open_ledger, recover_ledger
 from safeside.ledger.rebuild import Rebuilt
@@ -25,15 +24,12 @@ from safeside.ledger.store import Draw
 from safeside.privacy.account import Budget, Caps, Cost, Kind
 
 __all__ = [
-    "Action",
     "Budget",
     "Caps",
-    "Checked",
     "Cost",
     "Dataset",
     "Draw",
     "Event",
-    "Head",
     "Kind",
     "Leak",
     "Ledger",

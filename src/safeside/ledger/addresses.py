@@ -44,31 +44,24 @@ _HOW: Final = (
 )
 
 
-def postgres_address(text: str) -> str | None:
-    """The address as the driver reads it, or None where a file is meant; LedgerError where neither is."""
-    text = text.strip()
+def parse(address: str) -> str | Path:
+    """A PostgreSQL database as the driver reads it, or a file; LedgerError where neither is meant."""
+    text = address.strip()
     found = _URL.match(text)
-    if found and found["scheme"].lower() in _POSTGRES:
-        if found["slashes"] != "//":
+    scheme, slashes = (found["scheme"].lower(), found["slashes"]) if found else ("", "")
+    if found and scheme in _POSTGRES:
+        if slashes != "//":
             raise unreadable()
         return f"postgresql://{text[found.end() :]}"
     if _SETTINGS.search(text):
         return text
-    if found and found["scheme"].lower() == SQLITE:
-        if len(found["slashes"]) < 3:
+    if found and scheme == SQLITE:
+        if len(slashes) < 3:
             raise unreadable()
-        return None
+        return Path(text[found.start("slashes") + 3 :]).expanduser()
     if "://" in text or _SERVER.search(text):
         raise unreadable()
-    return None
-
-
-def file_path(text: str) -> Path:
-    """The file of an address that is not PostgreSQL's: a path, or `sqlite:///` and a path."""
-    found = _URL.match(text.strip())
-    if found and found["scheme"].lower() == SQLITE:
-        text = text.strip()[found.start("slashes") + 3 :]
-    return Path(text).expanduser()
+    return Path(address).expanduser()
 
 
 def shown(parts: dict[str, object]) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any
 
 from safeside import exact, records
 from safeside.errors import OverBudget, SimulationOnly
@@ -23,11 +23,9 @@ from safeside.ledger.chain import Recorded
 from safeside.ledger.reader import Reader
 from safeside.ledger.recovery import Published, Recovery, recover
 from safeside.ledger.state import State
-from safeside.ledger.store import Draw, Identity, Store
+from safeside.ledger.store import Draw
 from safeside.privacy.account import ZERO, Caps, Cost
 from safeside.privacy.guarantee import Unit
-
-_REFERENCE_BYTES: Final = 16
 
 
 class Ledger(Reader):
@@ -40,18 +38,6 @@ class Ledger(Reader):
         ...     print(ledger.remaining("city").epsilon, len(ledger.history()))
         2 2
     """
-
-    @classmethod
-    def create(cls, store: Store, software: str, now: datetime) -> Ledger:
-        """A new, empty ledger."""
-        identity = Identity(ledger_id=secrets.token_hex(16), fingerprint_key=secrets.token_hex(32))
-        action = events.LedgerCreated(
-            ledger=identity.ledger_id, key=events.digest(identity.fingerprint_key), software=software
-        )
-        store.create(identity, [events.make(events.NOTHING, now, action)], {})
-        made = cls(store)
-        made.chain.testify()
-        return made
 
     def create_dataset(
         self,
@@ -72,13 +58,8 @@ class Ledger(Reader):
         then stays charged. Questions that need a limit, on the places of one person or on the people there
         are, are asked with the one that is declared here; instants and sparse answers need none.
         """
-        most = max_places_per_person
-        caps = Caps(
-            unit=rules.find_unit(unit),
-            timezone=timezone,
-            epsilon=exact.epsilon(epsilon),
-            delta=exact.delta(delta),
-        )
+        whose, most = rules.find_unit(unit), max_places_per_person
+        caps = Caps(unit=whose, timezone=timezone, epsilon=exact.epsilon(epsilon), delta=exact.delta(delta))
         action = events.DatasetCreated(
             name=name,
             caps=rules.usable(caps),
@@ -106,7 +87,7 @@ class Ledger(Reader):
         stored, documents = events.shorten(question)
         action = events.Reserved(
             request=request_id,
-            reference=secrets.token_hex(_REFERENCE_BYTES),
+            reference=secrets.token_hex(16),
             dataset=dataset,
             question=stored,
             cost=cost,
@@ -127,7 +108,7 @@ class Ledger(Reader):
                 rules.may_reserve(state, action)
             except OverBudget as over:
                 refused.append(over)
-                return _refusal(state, request_id, dataset, stored, over.what)
+                return _refusal(state, request_id, dataset, stored, over.what, None)
             return action
 
         state = self.chain.record(events.Reserved, decide, now, documents=documents)
@@ -293,12 +274,7 @@ class Ledger(Reader):
 
 
 def _refusal(
-    state: State,
-    request: str,
-    dataset: str,
-    question: Mapping[str, Any],
-    reason: str,
-    ends: str | None = None,
+    state: State, request: str, dataset: str, question: Mapping[str, Any], reason: str, ends: str | None
 ) -> Recorded:
     """The event of a refusal; none where the last one said the same."""
     asked = records.digest(events.canonical(question))

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 from safeside import __version__
 from safeside.errors import BadQuestion, LedgerDamaged, LedgerForked, LedgerMissing, LedgerTampered
-from safeside.ledger import addresses
+from safeside.ledger import addresses, events
 from safeside.ledger.checkpoint import EVERY
 from safeside.ledger.ledger import Ledger
 from safeside.ledger.rebuild import Rebuilt, rebuild, traces
 from safeside.ledger.recovery import Published, Recovery
-from safeside.ledger.store import Store
+from safeside.ledger.store import Identity, Store
 
 
 def create_ledger(
@@ -35,7 +36,13 @@ def create_ledger(
             "Run `safeside.recover_ledger(...)`, which makes that ledger anew from its witness, or choose "
             "another place: a budget must not come back because a database was deleted.",
         )
-    return Ledger.create(store, f"safeside {__version__}", now or datetime.now(UTC))
+    identity = Identity(ledger_id=secrets.token_hex(16), fingerprint_key=secrets.token_hex(32))
+    key = events.digest(identity.fingerprint_key)
+    first = events.LedgerCreated(ledger=identity.ledger_id, key=key, software=f"safeside {__version__}")
+    store.create(identity, [events.make(events.NOTHING, now or datetime.now(UTC), first)], {})
+    made = Ledger(store)
+    made.chain.testify()
+    return made
 
 
 def open_ledger(url: str | Path, *, checkpoint_every: int = EVERY) -> Ledger:
@@ -110,11 +117,11 @@ def _still_there(found: list[Path]) -> str:
 
 def store_at(url: str | Path) -> Store:
     """The database that an address names."""
-    server = None if isinstance(url, Path) else addresses.postgres_address(url)
-    if server is not None:
+    where = url.expanduser() if isinstance(url, Path) else addresses.parse(url)
+    if isinstance(where, str):
         from safeside.ledger.postgres import PostgresStore
 
-        return PostgresStore(server)
+        return PostgresStore(where)
     from safeside.ledger.sqlite import SqliteStore
 
-    return SqliteStore(url.expanduser() if isinstance(url, Path) else addresses.file_path(url))
+    return SqliteStore(where)

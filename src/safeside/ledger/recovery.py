@@ -96,20 +96,13 @@ def _set_clock(chain: Chain, now: datetime | None) -> bool:
 def _put_back(chain: Chain) -> int:
     """Events that follow the chain exactly are appended as they were, digest and all."""
     restored = 0
-    while (line := _next(chain)) is not None:
-        chain.restore(line)
-        restored += 1
+    for line in chain.lost():
+        if line.head.number == 1:
+            raise exchanged()
+        if _parsed(line).previous == chain.head().digest:
+            chain.restore(line)
+            restored += 1
     return restored
-
-
-def _next(chain: Chain) -> Line | None:
-    with chain.reading() as (state, _):
-        for line in chain.lost():
-            if line.head.number == 1:
-                raise exchanged()
-            if _parsed(line).previous == state.head.digest:
-                return line
-    return None
 
 
 def _parsed(line: Line) -> Event:
@@ -164,16 +157,14 @@ def _commit_published(state: State, one: Published) -> Committed | None:
     Nothing of a sparse one comes back: how many alarms it had is not the ledger's own knowledge.
     """
     known = state.reservation(one.request)
-    if known is None or known.stage is not Stage.RESERVED or known.reference != one.reference:
-        return None
-    if (known.dataset, known.cost) != (one.dataset, one.cost):
+    paid = (Stage.RESERVED, one.reference, one.dataset, one.cost)
+    if known is None or (known.stage, known.reference, known.dataset, known.cost) != paid:
         return None
     each = known.cost.epsilon_each
     return Committed(
         request=one.request,
         reservation=known.digest,
         manifest=one.manifest,
-        fingerprint=None,
         alarms=None if each is None else int(known.cost.epsilon / each),
     )
 

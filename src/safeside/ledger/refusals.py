@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from safeside.errors import (
-    LedgerDamaged,
-    LedgerError,
-    LedgerForked,
-    LedgerMissing,
-    LedgerTampered,
-    StoreUnavailable,
-)
+from safeside.errors import LedgerDamaged, LedgerForked, LedgerMissing, LedgerTampered, StoreUnavailable
 
 
 def missing(where: str) -> LedgerMissing:
@@ -52,19 +43,6 @@ def busy(where: str, seconds: float) -> StoreUnavailable:
 def begin(where: str) -> str:
     """The name of a ledger at the beginning of a sentence."""
     return where[:1].upper() + where[1:]
-
-
-def quoted(path: Path) -> str:
-    """A file as messages name it."""
-    return f'the ledger "{path}"'
-
-
-def exists(where: str) -> LedgerError:
-    """A ledger is never made twice."""
-    return LedgerError(
-        f"{begin(where)} cannot be made: there is a file of that name.",
-        "Use it as it is, or choose another address: a budget is never reset.",
-    )
 
 
 def cannot_write(where: str, why: str) -> StoreUnavailable:

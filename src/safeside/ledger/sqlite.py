@@ -18,13 +18,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from safeside import disk
-from safeside.errors import SafesideError, StoreUnavailable
+from safeside.errors import LedgerError, SafesideError, StoreUnavailable
 from safeside.ledger.addresses import SQLITE
 from safeside.ledger.events import Event
-from safeside.ledger.refusals import busy, cannot_write, damaged, exists, gone, missing, quoted
+from safeside.ledger.refusals import begin, busy, cannot_write, damaged, gone, missing
 from safeside.ledger.store import Identity, Rows, Store, Unreadable
 
-_OWNER_ONLY: Final = 0o600
 _JOURNAL: Final = "-journal"
 _DAMAGED: Final = frozenset(
     {
@@ -47,7 +46,7 @@ class SqliteStore(Store):
         self._path = path
         self._connection: sqlite3.Connection | None = None
         self._opened: tuple[int, int, int] | None = None
-        self.where = quoted(path)
+        self.where = f'the ledger "{path}"'
         self.beside: Path | None = path.with_name(path.name + ".witness")
         self.queue: Path | None = path.with_name(path.name + ".queue")
 
@@ -64,8 +63,9 @@ class SqliteStore(Store):
         self.close()
         if not self._path.exists() or not self._path.stat().st_size:
             return None
-        number = next(one for one in itertools.count(1) if not self._kept(one).exists())
-        kept, journal = self._kept(number), self._path.with_name(self._path.name + _JOURNAL)
+        names = (self._path.with_name(f"{self._path.name}.damaged-{one}") for one in itertools.count(1))
+        kept = next(name for name in names if not name.exists())
+        journal = self._path.with_name(self._path.name + _JOURNAL)
         try:
             if journal.exists():
                 journal.rename(kept.with_name(kept.name + _JOURNAL))
@@ -75,16 +75,16 @@ class SqliteStore(Store):
             raise cannot_write(self.where, os.strerror(error.errno or 0)) from error
         return f'"{kept}"'
 
-    def _kept(self, number: int) -> Path:
-        return self._path.with_name(f"{self._path.name}.damaged-{number}")
-
     def _claim(self) -> None:
         """An empty file of our own; what a crash left of an earlier attempt is empty too."""
         try:
-            os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _OWNER_ONLY))
+            os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, disk.PRIVATE))
         except FileExistsError:
             if self._path.stat().st_size:
-                raise exists(self.where) from None
+                raise LedgerError(
+                    f"{begin(self.where)} cannot be made: there is a file of that name.",
+                    "Use it as it is, or choose another address: a budget is never reset.",
+                ) from None
         except OSError as error:
             raise cannot_write(self.where, os.strerror(error.errno or 0)) from error
 
@@ -100,10 +100,10 @@ class SqliteStore(Store):
             yield Rows(partial(_run, self._connect()))
 
     @contextmanager
-    def _transaction(self, begin: str) -> Iterator[Rows]:
+    def _transaction(self, first: str) -> Iterator[Rows]:
         with self._explained():
             connection = self._connect()
-            connection.execute(begin)
+            connection.execute(first)
             try:
                 yield Rows(partial(_run, connection))
                 connection.execute("COMMIT")

@@ -134,6 +134,10 @@ def _batches(items: Iterable[Item]) -> Iterator[list[Item]]:
         yield every[at : at + _MANY]
 
 
+def _marks(values: Sequence[Any]) -> str:
+    return ", ".join("?" * len(values))
+
+
 class Rows:
     """The statements, inside one transaction. `?` stands for a value, whatever the database."""
 
@@ -196,8 +200,7 @@ class Rows:
         """Nodes of the index by their names, as they stand in the table, as far as they are there."""
         found: dict[str, str] = {}
         for some in _batches(names):
-            marks = ", ".join("?" * len(some))
-            query = f"SELECT name, body FROM safeside_nodes WHERE name IN ({marks})"
+            query = f"SELECT name, body FROM safeside_nodes WHERE name IN ({_marks(some)})"
             found |= {str(name): str(body) for name, body in self._execute(query, some)}
         return found
 
@@ -210,33 +213,29 @@ class Rows:
         if whole:
             self._execute("DELETE FROM safeside_snapshots", ())
             self._execute("DELETE FROM safeside_nodes", ())
-        for number, gone in self._execute("SELECT number, replaced FROM safeside_snapshots", ()):
-            for some in _batches(str(gone).split()):
-                marks = ", ".join("?" * len(some))
-                self._execute(f"DELETE FROM safeside_nodes WHERE name IN ({marks})", some)
-            self._execute("UPDATE safeside_snapshots SET replaced = '' WHERE number = ?", (number,))
-        for pairs in _batches((index.nodes if whole else index.made).items()):
-            self._execute(
-                f"INSERT INTO safeside_nodes (name, body) VALUES {', '.join(['(?, ?)'] * len(pairs))} "
-                "ON CONFLICT (name) DO NOTHING",
-                [value for pair in pairs for value in pair],
-            )
-        older = self.snapshots()[1:]
-        for one in older:
-            self._execute("DELETE FROM safeside_snapshots WHERE number = ?", (one.number,))
-        self._execute(
-            "INSERT INTO safeside_snapshots (number, digest, body, replaced) VALUES (?, ?, ?, ?)",
-            (head.number, head.digest, body, " ".join(sorted(index.replaced))),
-        )
+        replaced = self._execute("SELECT replaced FROM safeside_snapshots", ())
+        for some in _batches(name for (names,) in replaced for name in str(names).split()):
+            self._execute(f"DELETE FROM safeside_nodes WHERE name IN ({_marks(some)})", some)
+        newest = "(SELECT max(number) FROM safeside_snapshots)"
+        self._execute(f"DELETE FROM safeside_snapshots WHERE number < {newest}", ())
+        self._execute("UPDATE safeside_snapshots SET replaced = ''", ())
+        nodes = index.nodes if whole else index.made
+        self._insert("safeside_nodes (name, body)", nodes.items(), "ON CONFLICT (name) DO NOTHING")
+        made = (head.number, head.digest, body, " ".join(sorted(index.replaced)))
+        self._insert("safeside_snapshots (number, digest, body, replaced)", [made])
         index.stored()
 
-    def append(self, event: Event) -> None:
-        """Add an event and move the head to it."""
-        self._execute(
-            "INSERT INTO safeside_events (number, digest, body) VALUES (?, ?, ?)",
-            (event.number, event.digest, event.body),
-        )
-        self._execute("UPDATE safeside_ledger SET number = ?, digest = ?", (event.number, event.digest))
+    def append(self, *chain: Event) -> None:
+        """Add events and move the head to the last."""
+        made = [(one.number, one.digest, one.body) for one in chain]
+        self._insert("safeside_events (number, digest, body)", made)
+        self._execute("UPDATE safeside_ledger SET number = ?, digest = ?", made[-1][:2])
+
+    def _insert(self, into: str, rows: Iterable[Sequence[Any]], otherwise: str = "") -> None:
+        for some in _batches(rows):
+            values = ", ".join(f"({_marks(row)})" for row in some)
+            every = [value for row in some for value in row]
+            self._execute(f"INSERT INTO {into} VALUES {values} {otherwise}", every)
 
     def document(self, digest: str) -> str | None:
         """A document by the digest of its text."""
@@ -246,14 +245,12 @@ class Rows:
     def keep(self, digest: str, body: str) -> None:
         """Store a document once; one that is there, and may be long, is not sent again."""
         if not self._execute("SELECT 1 FROM safeside_documents WHERE digest = ?", (digest,)):
-            self._execute("INSERT INTO safeside_documents (digest, body) VALUES (?, ?)", (digest, body))
+            self._insert("safeside_documents (digest, body)", [(digest, body)])
 
     def keep_draw(self, reservation: str, draw: Draw) -> None:
         """Store the key of the draw that was made under the reservation with this digest."""
-        self._execute(
-            "INSERT INTO safeside_draws (reservation, file, size, key) VALUES (?, ?, ?, ?)",
-            (reservation, draw.file, draw.size, draw.key.hex()),
-        )
+        made = (reservation, draw.file, draw.size, draw.key.hex())
+        self._insert("safeside_draws (reservation, file, size, key)", [made])
 
     def draws(self) -> dict[str, Draw]:
         """Every draw that was committed and has not appeared, by the digest of its reservation."""
@@ -270,23 +267,12 @@ class Rows:
     def create(self, identity: Identity, chain: Sequence[Event], documents: Mapping[str, str]) -> None:
         """All tables, at the newest version, and the events there are: at least the first."""
         self._execute(_VERSION_TABLE, ())
-        self._execute("INSERT INTO safeside_schema (version) VALUES (0)", ())
+        self._insert("safeside_schema (version)", [(0,)])
         self.migrate()
-        self._execute(
-            "INSERT INTO safeside_ledger (only_one, ledger_id, fingerprint_key, number, digest) "
-            "VALUES (1, ?, ?, 0, '')",
-            (identity.ledger_id, identity.fingerprint_key),
-        )
-        for digest, body in documents.items():
-            self.keep(digest, body)
-        for some in _batches(chain):
-            self._execute(
-                "INSERT INTO safeside_events (number, digest, body) VALUES "
-                + ", ".join(["(?, ?, ?)"] * len(some)),
-                [value for event in some for value in (event.number, event.digest, event.body)],
-            )
-        last = chain[-1]
-        self._execute("UPDATE safeside_ledger SET number = ?, digest = ?", (last.number, last.digest))
+        made = (1, identity.ledger_id, identity.fingerprint_key, 0, "")
+        self._insert("safeside_ledger (only_one, ledger_id, fingerprint_key, number, digest)", [made])
+        self._insert("safeside_documents (digest, body)", documents.items())
+        self.append(*chain)
 
     def version(self) -> int:
         """The version of the schema that is there."""
