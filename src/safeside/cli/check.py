@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 import typer
 
-from safeside.cli import group_options as group
 from safeside.cli import publish_options as options
 from safeside.cli import visit_options as visit
 from safeside.cli.console import VIOLATION, AsJson, Spinner, print_either
@@ -20,14 +19,14 @@ from safeside.groups import check_people, measures, read_groups
 from safeside.visits import Expected, Report, VisitFormat, amount, check_visits, read_places
 
 
-@options_of(counted=group.conditions, expected=visit.expected, declared=visit.declared)
+@options_of(counted=options.conditions, expected=visit.expected, declared=visit.declared)
 def check(
     visits: visit.Visits,
     declared: VisitFormat,
     expected: Expected,
     counted: dict[str, Any],
     places: Annotated[Path | None, options.of_question(help="The public list of places.")] = None,
-    groups: group.Groups = None,
+    groups: options.Groups = None,
     when: Annotated[
         str | None, options.of_question(help="An instant, or an interval A/B, to check too.")
     ] = None,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -12,16 +11,11 @@ from safeside.cli.console import Spinner, out, table
 from safeside.cli.installed import needs_studies
 
 
-class Kind(StrEnum):
-    """What is made up."""
-
-    CITY = "city"
-    SCHOOLS = "schools"
-
-
 def generate(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="Where the files go.")],
-    kind: Annotated[Kind, typer.Option(help="A city of visits, or a county of schools.")] = Kind.CITY,
+    kind: Annotated[
+        Literal["city", "schools"], typer.Option(help="A city of visits, or a county of schools.")
+    ] = "city",
     schools: Annotated[int, typer.Option(help="How many schools the county has.")] = 1_200,
     people: Annotated[int, typer.Option(help="How many people live there.")] = 10_338,
     places: Annotated[int, typer.Option(help="How many places are on the public list.")] = 5_835,
@@ -45,7 +39,7 @@ def generate(
     with needs_studies("generate"):
         from safeside_studies import city, county
 
-    if kind is Kind.SCHOOLS:
+    if kind == "schools":
         made = county.generate(directory, schools=schools, seed=seed, overwrite=overwrite)
         out.print(f"{made.pupils}: {made.county.school.size:,} pupils, with age and doses (mmr)")
         out.print(f"{made.schools}: {schools:,} schools with their sizes, public")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
@@ -13,17 +13,13 @@ from safeside.cli.console import interactive, out
 from safeside.errors import BadQuestion, CannotWrite
 from safeside.zones import find_zone
 
-_ASKED: Final = ("person", "place", "start", "end")
-_OF_GROUPS: Final = ("person", "group")
-_DATASET: Final = "visits"
-
 
 def init(
     timezone: Annotated[
         str | None, typer.Option(help="The time zone of the visits, such as Asia/Tokyo. Never guessed.")
     ] = None,
     ledger: Annotated[str, typer.Option(help="A file, or postgresql://...")] = LEDGER,
-    dataset: Annotated[str, typer.Option(help="The dataset's name in the ledger.")] = _DATASET,
+    dataset: Annotated[str, typer.Option(help="The dataset's name in the ledger.")] = "visits",
     key: Annotated[str, typer.Option(help="The file of the signing key.")] = KEY,
     column: Annotated[
         list[str] | None,
@@ -40,7 +36,8 @@ def init(
     path = Path(FILE)
     if path.exists():
         raise CannotWrite(f'"{path}" exists already.', "Change it with an editor, or delete it first.")
-    columns = _columns(column or [], _OF_GROUPS if groups else _ASKED)
+    usual = ("person", "group") if groups else ("person", "place", "start", "end")
+    columns = _columns(column or []) or {role: role for role in usual}
     if not yes and interactive():
         if not groups:
             timezone = typer.prompt("Time zone of the visits (for example Asia/Tokyo)", default=timezone)
@@ -64,13 +61,10 @@ def init(
     _write(path, config.to_toml())
     out.print(f"Wrote {path}. Next:")
     out.print("  safeside key create")
-    out.print(
-        "  safeside ledger create --epsilon E    (the budget: all that will ever be spent)", markup=False
-    )
+    out.print("  safeside ledger create --epsilon E    (the budget: all that will ever be spent)")
 
 
-def _columns(given: list[str], usual: tuple[str, ...]) -> dict[str, str]:
-    """Roles and their columns: those given, or else the usual ones under their own names."""
+def _columns(given: list[str]) -> dict[str, str]:
     columns = {}
     for text in given:
         role, equals, name = text.partition("=")
@@ -80,7 +74,7 @@ def _columns(given: list[str], usual: tuple[str, ...]) -> dict[str, str]:
                 f"Write ROLE=NAME, for example person=patient_id. Roles: {', '.join(ROLES)}.",
             )
         columns[role] = name
-    return columns or {role: role for role in usual}
+    return columns
 
 
 def _write(path: Path, text: str) -> None:

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final
 
 from safeside.errors import MissingExtra
-
-BESIDE: Final = "safeside_studies"
 
 
 @contextmanager
@@ -17,7 +14,7 @@ def needs_studies(command: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as missing:
-        if (missing.name or "").partition(".")[0] != BESIDE:
+        if (missing.name or "").partition(".")[0] != "safeside_studies":
             raise
         raise MissingExtra(
             f"`safeside {command}` needs the package safeside-studies, which is not installed.",

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from safeside.cli.config import KEY, read_config
-from safeside.cli.console import out
+from safeside.cli.console import interactive, out
 from safeside.errors import BadQuestion
 from safeside.releases.signing import (
     PASSPHRASE_VARIABLE,
@@ -37,20 +36,20 @@ def create(
     ] = False,
 ) -> None:
     """Make a signing key. An existing one is never overwritten."""
-    place = _place(path)
+    place = read_config().key_file(path)
     _say(place, create_key(place, passphrase=_new_passphrase(passphrase)), "Made")
 
 
 @commands.command()
 def rotate(path: Place = None) -> None:
     """Replace the signing key; what the old one signed can still be verified with the keyring."""
-    place = _place(path)
+    place = read_config().key_file(path)
     _say(place, rotate_key(place, ask=ask_passphrase), "Replaced by")
 
 
 def ask_passphrase() -> str | None:
     """The passphrase of a key that has one, from whoever sits at the terminal."""
-    if not sys.stdin.isatty():
+    if not interactive():
         return None
     return str(typer.prompt("Passphrase of the signing key", hide_input=True, err=True))
 
@@ -59,15 +58,11 @@ def _new_passphrase(wanted: bool) -> str | None:
     given = os.environ.get(PASSPHRASE_VARIABLE)
     if given is not None or not wanted:
         return given
-    if not sys.stdin.isatty():
+    if not interactive():
         raise BadQuestion(
             "There is nobody to ask for a passphrase.", f"Set {PASSPHRASE_VARIABLE} for this command instead."
         )
     return str(typer.prompt("New passphrase", hide_input=True, confirmation_prompt=True, err=True))
-
-
-def _place(path: str | None) -> Path:
-    return read_config().key_file(path)
 
 
 def _say(place: Path, public: PublicKey, done: str) -> None:

@@ -10,12 +10,12 @@ import typer
 from rich.table import Table
 
 from safeside.cli.console import AsJson, out, print_json, table
-from safeside.cli.typed import threshold
+from safeside.cli.shared_options import threshold
 from safeside.decisions.plan_picture import draw, errors, labels
 from safeside.decisions.planning import Definition, Plan, rounded_down
 from safeside.decisions.planning import plan as plan_counts
 from safeside.errors import BadQuestion
-from safeside.exact import float_down, show
+from safeside.exact import float_down
 
 _of_list = partial(typer.Option, rich_help_panel="A list of places")
 LIMITS: Final = (
@@ -55,23 +55,23 @@ def plan(
     With --places: how many places (and hours) each method is expected to certify, on the public forecast.
     With --groups: how many groups are expected to be certified, if so many people of each are counted.
     """
-    shown: tuple[dict[str, Any], Table, list[str]]
     if groups is not None:
-        from safeside.cli.plan_groups import planned_groups
+        from safeside.cli.plan_lists import planned_groups
 
         if plot is not None or any(one is not None for one in (places, when, every, timezone, profile)):
             raise BadQuestion(
                 "A plan for groups has no picture, no places and no time.",
                 "Leave `plot=`, `places=`, `when=`, `every=`, `timezone=` and `profile=` out.",
             )
-        given = threshold(at_most)
-        shown = planned_groups(groups, at_most=given, epsilon=epsilon, max_conditions=sensitivity)
+        shown = planned_groups(
+            groups, at_most=threshold(at_most), epsilon=epsilon, max_conditions=sensitivity
+        )
     elif places is not None:
-        from safeside.cli.plan_places import planned
+        from safeside.cli.plan_lists import planned_places
 
-        shown = planned(
-            places=places,
-            when=_required(when),
+        shown = planned_places(
+            places,
+            _required(when),
             every=every,
             timezone=timezone,
             profile=profile,
@@ -97,14 +97,14 @@ def plan(
         )
         if plot is not None:
             draw(made, plot)
-        shown = as_json(made), _table(made), [made.sentence(), LIMITS]
+        shown = _as_json(made), _table(made), [made.sentence(), LIMITS]
     document, listed, sentences = shown
     if json:
         print_json(document)
         return
     out.print(listed)
-    for sentence in sentences:  # on a terminal wrapped between words; piped, one line
-        out.print(sentence, soft_wrap=not out.is_terminal)
+    # On a terminal wrapped between words; piped, one line.
+    out.print(*sentences, sep="\n", soft_wrap=not out.is_terminal)
     if plot is not None:
         out.print(f"Picture: {plot}")
 
@@ -125,22 +125,22 @@ def _required(when: str | None) -> str:
     return when
 
 
-def as_json(made: Plan) -> dict[str, Any]:
+def _as_json(made: Plan) -> dict[str, Any]:
     """The plan for machines: parameters as exact strings, betas as floats rounded down."""
     return {
         "at_most": made.at_most,
-        "epsilon": show(made.epsilon),
-        "delta": show(made.delta),
-        "alpha": show(made.alpha),
-        "want_beta": show(made.want_beta),
+        "epsilon": made.epsilon,
+        "delta": made.delta,
+        "alpha": made.alpha,
+        "want_beta": made.want_beta,
         "true_count": made.count,
         "sensitivity": made.sensitivity,
         "rows": [
-            {"count": row.count, **{one.value: float_down(row.beta(one)) for one in Definition}}
+            {"count": row.count, **{one: float_down(row.beta(one)) for one in Definition}}
             for row in made.rows
         ],
-        "recommended": None if made.recommended is None else made.recommended.value,
-        "enough_epsilon_adp": None if made.enough_epsilon is None else show(made.enough_epsilon),
+        "recommended": made.recommended,
+        "enough_epsilon_adp": made.enough_epsilon,
         "sentence": made.sentence(),
     }
 
@@ -149,4 +149,4 @@ def _table(made: Plan) -> Table:
     title = f'How often "at most {made.at_most}" is said (beta, rounded down), by true count'
     named = [f"{label}\n{errors(made)[definition]}" for definition, label in labels(made).items()]
     rows = [(str(row.count), *(rounded_down(row.beta(one)) for one in labels(made))) for row in made.rows]
-    return table(("true count", *named), rows, left=0, title=title, title_justify="left")
+    return table(("true count", *named), rows, left=0, title=title)

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 import typer
 
-from safeside.cli import group_options as group
 from safeside.cli import publish_options as options
 from safeside.cli import visit_options as visit
 from safeside.cli.config import read_config
@@ -45,8 +44,8 @@ from safeside.visits import Confirm, Expected, LeftOut, VisitFormat
 @options_of(
     expected=visit.expected,
     declared=visit.declared,
-    grouped=group.asked,
-    counted=group.conditions,
+    grouped=options.asked,
+    counted=options.conditions,
     question=options.question,
 )
 def publish(
@@ -59,7 +58,7 @@ def publish(
     expected: Expected,
     places: Annotated[Path | None, options.of_question(help="The public list of places.")] = None,
     when: Annotated[str | None, options.of_question(help="An instant, or an interval A/B.")] = None,
-    groups: group.Groups = None,
+    groups: options.Groups = None,
     exclude_unknown_places: visit.ExcludeUnknown = False,
     allow_nobody: Annotated[
         bool, visit.option("--allow-nobody", help="I looked: nobody was anywhere then.")
@@ -182,7 +181,7 @@ def _as_json(release: Release, left: Budget) -> dict[str, object]:
     }
 
 
-@options_of(grouped=group.asked, counted=group.conditions, question=options.question)
+@options_of(grouped=options.asked, counted=options.conditions, question=options.question)
 def simulate(
     counts: Annotated[
         Path, typer.Argument(metavar="COUNTS.csv", help="Columns place and count, or group and count.")
@@ -193,7 +192,7 @@ def simulate(
     grouped: dict[str, Any],
     places: Annotated[Path | None, options.of_question(help="The list of places, for a map.")] = None,
     when: Annotated[str, options.of_question(help="What the map says.")] = WHEN,
-    groups: group.Groups = None,
+    groups: options.Groups = None,
     timezone: visit.Timezone = None,
     basemap: options.Basemap = None,
     seed: Annotated[int | None, typer.Option(help="Repeat a simulation exactly.")] = None,

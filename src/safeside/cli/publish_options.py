@@ -1,4 +1,4 @@
-"""The options that `publish` and `simulate` share, and the panels in which help shows them."""
+"""The options that `publish`, `simulate` and `check` share, and the panels in which help shows them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from safeside.cli.typed import threshold
+from safeside.cli.shared_options import threshold
 from safeside.releases.asking import ADP
 from safeside.releases.choosing import AUTO
 from safeside.releases.methods import METHODS
@@ -16,12 +16,16 @@ from safeside.releases.methods import METHODS
 of_question = partial(typer.Option, rich_help_panel="The question")
 of_account = partial(typer.Option, rich_help_panel="The account")
 of_release = partial(typer.Option, rich_help_panel="The release")
+of_groups = partial(typer.Option, rich_help_panel="Groups of people, instead of places")
 
 Basemap = Annotated[Path | None, of_release(help="GeoJSON to draw beneath the map.")]
 Ledger = Annotated[str | None, of_account(help="A file, or postgresql://...")]
 Key = Annotated[Path | None, of_account(help="The signing key.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 Out = Annotated[Path, of_release("--out", metavar="DIR")]
+Groups = Annotated[
+    Path | None, of_groups(help="The public list of groups (group; name, size, at_most, region ...).")
+]
 _METHODS: Final = f"{AUTO}, {', '.join(METHODS)}"
 
 
@@ -76,3 +80,39 @@ def question(
     """What is asked, as it was typed: arguments of `safeside.ask`."""
     given = dict(locals())
     return {**given, "at_most": None if at_most is None else threshold(at_most)}
+
+
+def conditions(
+    *,
+    where: Annotated[
+        str | None,
+        of_groups(help="Who of all people is counted: mmr=no, dose in 0, 1, age<12; joined by and."),
+    ] = None,
+    measure: Annotated[
+        list[str] | None, of_groups(help="NAME: CONDITION; several are counted at once.", metavar="MEASURE")
+    ] = None,
+    domain: Annotated[
+        list[str] | None,
+        of_groups(
+            help="Every value a column of a condition may hold: mmr=yes,no or age=0..120.", metavar="DOMAIN"
+        ),
+    ] = None,
+    only_counted: Annotated[
+        bool, of_groups("--only-counted", help="The table lists nobody but those who are counted.")
+    ] = False,
+) -> dict[str, Any]:
+    """Who is counted, as it was typed: arguments of `safeside.groups.measures`."""
+    return {"where": where, "measures": measure, "domains": domain, "only_counted": only_counted}
+
+
+def asked(
+    *,
+    as_of: Annotated[
+        str | None, of_groups(metavar="DATE", help="The date that the table of people is of.")
+    ] = None,
+    group_noun: Annotated[
+        str | None, of_groups(metavar="ONE/MANY", help="What the groups are called: school/schools.")
+    ] = None,
+) -> dict[str, Any]:
+    """The other arguments of `safeside.ask` about groups."""
+    return dict(locals())

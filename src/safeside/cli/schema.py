@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import pkgutil
 from typing import Annotated, Final
 
 import typer
@@ -10,7 +10,6 @@ import typer
 from safeside import records
 from safeside.cli.console import print_json
 from safeside.errors import BadQuestion
-from safeside.records import Record
 
 _RECORDS: Final = {
     "question": "safeside.releases.question:Question",
@@ -28,11 +27,4 @@ def schema(
     """Print the JSON Schema (2020-12) of a record that is kept: release.json, an event and others."""
     if name not in _RECORDS:
         raise BadQuestion(f'There is no record called "{name}".', f"Use one of: {', '.join(_RECORDS)}.")
-    print_json(records.json_schema(kept_record(name)))
-
-
-def kept_record(name: str) -> type[Record]:
-    """The type of a kept record."""
-    module, _, kind = _RECORDS[name].partition(":")
-    found: type[Record] = getattr(importlib.import_module(module), kind)
-    return found
+    print_json(records.json_schema(pkgutil.resolve_name(_RECORDS[name])))

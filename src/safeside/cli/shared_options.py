@@ -1,11 +1,14 @@
-"""Several options that belong together, taken by a command as the one object they make."""
+"""What options of several commands have in common: how they are taken together, and how they are read."""
 
 from __future__ import annotations
 
 import functools
 import inspect
+import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
+
+_DIGITS: Final = re.compile("[0-9]{1,18}")
 
 
 def options_of(**makers: Callable[..., object]) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -34,3 +37,8 @@ def options_of(**makers: Callable[..., object]) -> Callable[[Callable[..., None]
         return run
 
     return decorate
+
+
+def threshold(typed: str) -> int | str:
+    """A whole number; or whatever else was typed, such as a share."""
+    return int(typed) if _DIGITS.fullmatch(typed) else typed

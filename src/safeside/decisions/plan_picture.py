@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -46,39 +48,41 @@ def errors(made: Plan) -> dict[Definition, str]:
 
 def draw(made: Plan, path: Path) -> None:
     """The table as a picture that is legible in print and with any colour vision."""
-    figures = extras.load("matplotlib.figure", "Drawing a picture", "plots")
-    from matplotlib.ticker import MaxNLocator
-
-    figure = figures.Figure(figsize=(6.4, 4.2), dpi=200, layout="constrained")
-    axes = figure.add_subplot()
     counts = [row.count for row in made.rows]
-    for definition, style in _STYLES.items():
-        axes.plot(
-            counts,
-            [float_down(row.beta(definition)) for row in made.rows],
-            label=f"{labels(made)[definition]}: {errors(made)[definition]}",
-            linewidth=1.8,
-            markevery=max(1, len(counts) // 12),
-            clip_on=False,
-            zorder=3,
-            **style,
-        )
-    wanted = float(made.want_beta)
-    axes.axhline(wanted, color="#777777", linewidth=0.9, label=f"wanted: {show(made.want_beta)}")
-    axes.set_xlabel("true count")
-    axes.set_ylabel(f'probability of saying "at most {made.at_most}"')
-    axes.set_ylim(0, 1)
-    axes.set_xlim(min(counts) - 0.2, max(counts) + 0.2)
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    with chart(path, figsize=(6.4, 4.2), grid="y", ncols=2, handlelength=3.2) as axes:
+        from matplotlib.ticker import MaxNLocator
+
+        for definition, style in _STYLES.items():
+            axes.plot(
+                counts,
+                [float_down(row.beta(definition)) for row in made.rows],
+                label=f"{labels(made)[definition]}: {errors(made)[definition]}",
+                linewidth=1.8,
+                markevery=max(1, len(counts) // 12),
+                clip_on=False,
+                zorder=3,
+                **style,
+            )
+        wanted = float(made.want_beta)
+        axes.axhline(wanted, color="#777777", linewidth=0.9, label=f"wanted: {show(made.want_beta)}")
+        axes.set_xlabel("true count")
+        axes.set_ylabel(f'probability of saying "at most {made.at_most}"')
+        axes.set_ylim(0, 1)
+        axes.set_xlim(min(counts) - 0.2, max(counts) + 0.2)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+@contextmanager
+def chart(path: Path, *, figsize: tuple[float, float], grid: str, **legend: Any) -> Iterator[Any]:
+    """Axes to draw on; then the picture is written, or it is said why that is not possible."""
+    figures = extras.load("matplotlib.figure", "Drawing a picture", "plots")
+    figure = figures.Figure(figsize=figsize, dpi=200, layout="constrained")
+    axes = figure.add_subplot()
+    yield axes
     axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(axis="y", color="#dddddd", linewidth=0.6)
+    axes.grid(axis=grid, color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
-    figure.legend(loc="outside upper left", frameon=False, fontsize=9, ncols=2, handlelength=3.2)
-    save(figure, path)
-
-
-def save(figure: Any, path: Path) -> None:
-    """Write a picture, or say why that is not possible."""
+    figure.legend(loc="outside upper left", frameon=False, fontsize=9, **legend)
     try:
         figure.savefig(path)
     except (OSError, ValueError) as error:
