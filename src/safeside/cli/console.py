@@ -10,8 +10,8 @@ import signal
 import stat
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from fractions import Fraction
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Self
@@ -191,22 +191,29 @@ def _new_bar() -> Bar:
     return bar
 
 
-class Terminated(BaseException):
+class _Terminated(BaseException):
     """Somebody asked the process to end (SIGTERM); like KeyboardInterrupt it is nobody's error to catch."""
 
 
 @contextmanager
-def terminable() -> Iterator[None]:
-    """Within it a request to end is taken as Ctrl-C is: transactions are rolled back, files put away."""
+def finish(stopped: Callable[[], str]) -> Iterator[Spinner]:
+    """Finish what is begun though nobody reads the output any more; `stopped` says what holds if it is ended.
+
+    Within it a request to end is taken as Ctrl-C is: transactions are rolled back, files put away.
+    """
 
     def end(_number: int, _frame: FrameType | None) -> None:
-        raise Terminated
+        raise _Terminated
 
-    before = signal.signal(signal.SIGTERM, end)
+    ignore_closed_pipe()
     try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
+        with ExitStack() as ending, Spinner() as progress:
+            ending.callback(signal.signal, signal.SIGTERM, signal.signal(signal.SIGTERM, end))
+            yield progress
+    except (KeyboardInterrupt, _Terminated) as how:
+        ended = isinstance(how, _Terminated)
+        err.print(f"{'Ended by a signal' if ended else 'Interrupted'}. {stopped()}")
+        raise typer.Exit(TERMINATED if ended else INTERRUPTED) from None
 
 
 class _Pipe(io.FileIO):

@@ -69,9 +69,11 @@ def plan(
     elif places is not None:
         from safeside.cli.plan_lists import planned_places
 
+        if when is None:
+            raise BadQuestion("Nothing says which time the plan is for.", "Give `when=`, such as 2024-03-03.")
         shown = planned_places(
             places,
-            _required(when),
+            when,
             every=every,
             timezone=timezone,
             profile=profile,
@@ -117,12 +119,6 @@ def _number(at_most: str) -> int:
             "Give `at_most=` as a whole number; or `groups=`, a list with sizes, for a share (5%).",
         )
     return given
-
-
-def _required(when: str | None) -> str:
-    if when is None:
-        raise BadQuestion("Nothing says which time the plan is for.", "Give `when=`, such as 2024-03-03.")
-    return when
 
 
 def _as_json(made: Plan) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,21 +13,7 @@ import typer
 from safeside.cli import publish_options as options
 from safeside.cli import visit_options as visit
 from safeside.cli.config import read_config
-from safeside.cli.console import (
-    INTERRUPTED,
-    TERMINATED,
-    AsJson,
-    Spinner,
-    Terminated,
-    confirm,
-    err,
-    ignore_closed_pipe,
-    interactive,
-    line,
-    out,
-    print_json,
-    terminable,
-)
+from safeside.cli.console import AsJson, Spinner, confirm, err, finish, interactive, line, out, print_either
 from safeside.cli.key import ask_passphrase
 from safeside.cli.shared_options import options_of
 from safeside.cli.wording import as_typed
@@ -38,7 +25,7 @@ from safeside.releases.publish import SUPERSEDE_WARNING, prepare
 from safeside.releases.release import Release
 from safeside.releases.simulate import WHEN
 from safeside.releases.simulate import simulate as simulate_counts
-from safeside.visits import Confirm, Expected, LeftOut, VisitFormat
+from safeside.visits import Expected, LeftOut, VisitFormat
 
 
 @options_of(
@@ -139,30 +126,19 @@ def publish(
         (err if as_json else out).print(as_typed(quoted.text()))
         if supersedes is not None:
             _warn(SUPERSEDE_WARNING)
-        if dry_run and as_json:
-            print_json({"published": False, "preview": asdict(quoted)})
-            return
         if dry_run:
-            out.print("\nNothing was spent and no visit was read (--dry-run).")
+            nothing = "\nNothing was spent and no visit was read (--dry-run)."
+            print_either({"published": False, "preview": asdict(quoted)}, [nothing], as_json=as_json)
             return
         if publication.earlier is not None and not again and not yes:
             confirm("It was answered before. Pay for another answer?", yes)
             publication = replace(publication, again=True)
         confirm("Publish?", yes)
-        ignore_closed_pipe()
-        try:
-            with terminable(), Spinner() as progress:
-                release = publication.run(progress, confirm=_left_out(progress, yes))
-                left = publication.ledger.remaining(publication.dataset.name, publication.cost.periods)
-        except (KeyboardInterrupt, Terminated) as stopped:
-            ended = isinstance(stopped, Terminated)
-            word = "Ended by a signal" if ended else "Interrupted"
-            err.print(f"{word}. {publication.stopped()}")
-            raise typer.Exit(TERMINATED if ended else INTERRUPTED) from None
-    if as_json:
-        print_json(_as_json(release, left))
-    else:
-        _published(release, f"published and signed; epsilon {show(left.epsilon)} remains")
+        with finish(publication.stopped) as progress:
+            release = publication.run(progress, confirm=partial(_confirm_left_out, progress, yes))
+            left = publication.ledger.remaining(publication.dataset.name, publication.cost.periods)
+    lines = _lines(release, f"published and signed; epsilon {show(left.epsilon)} remains")
+    print_either(_as_json(release, left), lines, as_json=as_json)
 
 
 def _as_json(release: Release, left: Budget) -> dict[str, object]:
@@ -211,28 +187,22 @@ def simulate(
         seed=seed,
         basemap=basemap,
     )
-    _published(release, "a simulation: no ledger, no promise")
+    out.print(*_lines(release, "a simulation: no ledger, no promise"), sep="\n")
 
 
 def _warn(text: str) -> None:
     err.print(f"\nMind: {as_typed(text)}")
 
 
-def _left_out(progress: Spinner, yes: bool) -> Confirm:
+def _confirm_left_out(progress: Spinner, yes: bool, found: LeftOut) -> bool:
     """Show, on this terminal alone, what is left out; and ask where it is more than was expected."""
-
-    def confirm(found: LeftOut) -> bool:
-        progress.pause()
-        for said in (f"Mind: {found.sentence()}.", *visit.examples(found)):
-            err.print(said)
-        if yes or found.resembling or not found.too_many or not interactive():
-            return False
-        return typer.confirm("Are these homes and other places that are not asked about?", err=True)
-
-    return confirm
+    progress.pause()
+    err.print(f"Mind: {found.sentence()}.", *visit.examples(found), sep="\n")
+    if yes or found.resembling or not found.too_many or not interactive():
+        return False
+    return typer.confirm("Are these homes and other places that are not asked about?", err=True)
 
 
-def _published(release: Release, what: str) -> None:
-    out.print(f"\n{release.summary()}")
-    out.print(line(f"{release.directory}: {what}"))
-    out.print(line(f"Map: {release.map}"))
+def _lines(release: Release, what: str) -> list[str]:
+    where = f"{release.directory}: {what}"
+    return [f"\n{release.summary()}", line(where), line(f"Map: {release.map}")]

@@ -10,7 +10,7 @@ import typer
 
 from safeside.cli import publish_options as options
 from safeside.cli.config import read_config
-from safeside.cli.console import AsJson, confirm, err, line, out, print_json, violation
+from safeside.cli.console import AsJson, confirm, err, line, out, print_either, violation
 from safeside.cli.key import ask_passphrase
 from safeside.cli.wording import as_typed
 from safeside.errors import BadRelease, BadSignature
@@ -44,14 +44,12 @@ def verify(
             release = verify_release(directory, keys, ledger=book)
     except (BadRelease, BadSignature) as error:
         raise violation(error, as_json=json, verified=False) from None
-    if json:
-        print_json({"verified": True, "release": release.id, "manifest": release.digest})
-        return
-    out.print(
-        f"Verified: signed, whole, every state follows from its bounds, and guarantee and price from its "
+    document = {"verified": True, "release": release.id, "manifest": release.digest}
+    verified = (
+        "Verified: signed, whole, every state follows from its bounds, and guarantee and price from its "
         f"mechanism. Release {release.id}."
     )
-    out.print(release.summary())
+    print_either(document, [verified, release.summary()], as_json=json)
 
 
 def withdraw(

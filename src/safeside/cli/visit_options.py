@@ -87,14 +87,14 @@ def declared(
 
 
 def _stay_rule(minutes: int | None, longest_gap: str | None) -> StayRule | None:
-    if (minutes is None) != (longest_gap is None):
-        raise BadQuestion(
-            "--stays-at-least and --longest-gap belong together, and one of them is not given.",
-            "Declare how long a stay must last (--stays-at-least 10) and after how long a silence it is over "
-            "(--longest-gap 30min).",
-        )
-    return (
-        None if minutes is None or longest_gap is None else StayRule(minutes=minutes, longest_gap=longest_gap)
+    if minutes is not None and longest_gap is not None:
+        return StayRule(minutes=minutes, longest_gap=longest_gap)
+    if minutes is None and longest_gap is None:
+        return None
+    raise BadQuestion(
+        "--stays-at-least and --longest-gap belong together, and one of them is not given.",
+        "Declare how long a stay must last (--stays-at-least 10) and after how long a silence it is over "
+        "(--longest-gap 30min).",
     )
 
 
