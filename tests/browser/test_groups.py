@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 from tests.browser.conftest import Open
+from tests.releases.making import states_of
 
 from safeside import Account, ask, create_key, create_ledger, publish
 from safeside.groups.shares import at_least_not, at_most
@@ -54,14 +55,14 @@ def test_every_row_says_what_was_published_and_the_slider_reads_the_same_numbers
     names = sizes["name"].to_list()
     shown = {row.split("\t")[0]: row for row in page.inner_text("#rows").split("\n") if "\t" in row}
     for name, size, bound, quiet in zip(
-        names, sizes["size"].to_list(), said.upper.tolist(), (said.names()), strict=True
+        names, sizes["size"].to_list(), said.upper.tolist(), states_of(said), strict=True
     ):
         assert ("Certain" in shown[name]) == (quiet == "AT_MOST")
         if bound < size:
             assert f"{bound} of the {size} listed on 1 September 2026" in shown[name]
             assert at_most(bound, size) in shown[name]
             assert at_least_not(bound, size) in shown[name]
-    certain = sum(one == "AT_MOST" for one in said.names())
+    certain = sum(one == "AT_MOST" for one in states_of(said))
     assert f"Certain of {certain} of {NUMBER} schools" in page.inner_text("#certain")
     for tenths in (0, 20, 117):
         page.locator("#slider").fill(str(tenths))
@@ -81,7 +82,7 @@ def test_rows_are_sorted_filtered_and_searched(folder: Path, visit: Open) -> Non
     page = opened.page
     page.select_option("#filter", "certain")
     certain = page.locator("#rows tr").count()
-    assert certain == sum(one == "AT_MOST" for one in release.answers.names())
+    assert certain == sum(one == "AT_MOST" for one in states_of(release.answers))
     page.select_option("#filter", "unclear")
     assert page.locator("#rows tr").count() == NUMBER - certain
     page.select_option("#filter", "all")
@@ -102,7 +103,7 @@ def test_each_measure_has_its_own_answers(folder: Path, visit: Open) -> None:
     release = released(folder, "measures", where=None, measures={"no dose": "mmr=0", "one dose": "mmr=1"})
     opened = visit(release.map)
     page = opened.page
-    names, half = release.answers.names(), NUMBER
+    names, half = states_of(release.answers), NUMBER
     for name, part in (("no dose", names[:half]), ("one dose", names[half:])):
         page.select_option("#measure", label=name)
         assert f"Certain of {part.count('AT_MOST')} of {NUMBER} schools" in page.inner_text("#certain")
@@ -134,7 +135,7 @@ def test_the_map_says_shares_as_the_table_does(folder: Path, visit: Open) -> Non
     opened = visit(release.map)
     page = opened.page
     said, sizes = release.answers, release.to_polars()["size"].to_list()
-    quiet = said.names().index("AT_MOST")
+    quiet = states_of(said).index("AT_MOST")
     bound, size = int(said.upper[quiet]), sizes[quiet]
     listed = f"{bound} of the {size} listed on 1 September 2026 ({at_most(bound, size)})"
     card = card_of(page, said.targets[quiet])
@@ -143,7 +144,7 @@ def test_the_map_says_shares_as_the_table_does(folder: Path, visit: Open) -> Non
         f"Of the {size} listed on 1 September 2026 at least {at_least_not(bound, size)} are not among those"
         in card
     )
-    unclear = said.names().index("UNCLEAR")
+    unclear = states_of(said).index("UNCLEAR")
     card, bound, size = card_of(page, said.targets[unclear]), int(said.upper[unclear]), sizes[unclear]
     limit = size * 5 // 100
     assert f"it may have been {limit} or fewer. Certain is only: at most {bound} of the {size}" in card
@@ -158,7 +159,7 @@ def test_the_map_says_shares_as_the_table_does(folder: Path, visit: Open) -> Non
         assert f"At most {tenths // 10}.{tenths % 10} % unvaccinated pupils" in page.inner_text("#legend")
         assert f"another share: {tenths // 10}.{tenths % 10} %" in page.inner_text("#slider-label")
     page.click("#slider-reset")
-    certain = said.names().count("AT_MOST")
+    certain = states_of(said).count("AT_MOST")
     assert page.inner_text("#slider-count") == f"{certain} of {NUMBER} schools."
     page.click("#tab-table")
     page.get_by_role("button", name="Share at most").click()

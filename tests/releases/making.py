@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from safeside import records
 from safeside.ledger import Budget
 from safeside.noise.entropy import Entropy
+from safeside.releases.answers import STATES, Answers
 from safeside.releases.asking import Inquiry, ask
 from safeside.releases.files import compose
 from safeside.releases.record import Paid, Promised, ReleaseRecord, described, written
@@ -55,6 +56,11 @@ def places(number: int = 6, **more: Any) -> Places:
             **more,
         }
     )
+
+
+def states_of(answers: Answers) -> list[str]:
+    """The state of each condition, in full."""
+    return [STATES[code].name for code in answers.states]
 
 
 def table(listed: Places) -> Any:

@@ -11,6 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from tests.faults.publishing import CAP, PLACES, World, killed_at
+from tests.releases.making import states_of
 from tests.releases.worlds import nothing_published, remaining, truth
 
 from safeside.errors import (
@@ -34,7 +35,7 @@ def test_a_release_is_true_signed_and_paid(world: World) -> None:
     assert verify(world.out, world.home / "key.pub").digest == release.digest
     assert remaining(world) == CAP - 1
     for place, name, upper in zip(
-        release.answers.places, release.answers.names(), release.answers.upper, strict=True
+        release.answers.places, states_of(release.answers), release.answers.upper, strict=True
     ):
         assert truth()[place] <= upper
         assert name in ("AT_MOST", "UNCLEAR")

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.faults.publishing import World
 from tests.messages.saying import says
-from tests.releases.making import DAY, INSTANT, KINDS, asked, counts, over_a_day, places, terms
+from tests.releases.making import DAY, INSTANT, KINDS, asked, counts, over_a_day, places, states_of, terms
 from tests.releases.worlds import remaining
 
 from safeside import records
@@ -59,7 +59,7 @@ def test_what_a_method_says_of_a_draw_follows_for_whoever_has_only_the_answers(
     answers = method.states(conditions, drawn)
     assert method.follows(conditions, answers, drawn.outcome).all()
     assert method.why_impossible(conditions, answers, drawn.outcome) is None
-    assert {one.name for one in method.possible} >= set(answers.names())
+    assert {one.name for one in method.possible} >= set(states_of(answers))
 
 
 @pytest.mark.parametrize(

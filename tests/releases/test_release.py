@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import polars as pl
 import pytest
-from tests.releases.making import NOW, simulated
+from tests.releases.making import NOW, simulated, states_of
 
 from safeside import Answer, load_release, simulate
 from safeside.releases.release import Release
@@ -48,7 +48,7 @@ def test_answers_come_one_after_another(made: Release) -> None:
     assert len(listed) == len(made) == 5
     assert [one.place for one in listed] == list(made.answers.places)
     assert isinstance(listed[0], Answer)
-    assert [one.state.name for one in listed] == made.answers.names()
+    assert [one.state.name for one in listed] == states_of(made.answers)
 
 
 def test_its_repr_is_one_short_line(made: Release) -> None:

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.releases.making import DAY, INSTANT, KINDS, counts, over_a_day, places, simulated, terms
+from tests.releases.making import DAY, INSTANT, KINDS, counts, over_a_day, places, simulated, states_of, terms
 
 from safeside.decisions.states import State
 from safeside.errors import BadRelease
@@ -52,7 +52,7 @@ def test_every_kind_of_question_makes_a_whole_release(tmp_path: Path, kind: str)
         tmp_path / "out", [0, 1, 2, 5, 0, 8], terms, when=DAY if over_a_day(terms) else INSTANT
     )
     check_files(release)
-    assert sum(release.answers.number(state) for state in State) == 6
+    assert sum(release.answers.counted()[state.name] for state in State) == 6
     files = {path.name for path in release.directory.iterdir()}
     assert files == set(release.manifest["files"]) | {"release.json"}
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
@@ -98,7 +98,7 @@ def test_at_least_is_on_public_maps_only_where_that_was_asked_for(tmp_path: Path
     """A false alarm can harm a shop: by default no public file has the state, the words or a lower bound."""
     terms = {"epsilon": 5, "at_most": 2, "at_least": 10, "alpha": "0.1", "publish_at_least": public}
     release = simulated(tmp_path / "out", [0, 90, 0], terms)
-    assert release.answers.names()[1] == "AT_LEAST"
+    assert states_of(release.answers)[1] == "AT_LEAST"
     features = json.loads((release.directory / "answers.geojson").read_text())["features"]
     assert features[1]["properties"]["state"] == ("AT_LEAST" if public else "UNCLEAR")
     assert ("lower_bound" in features[1]["properties"]) == public
@@ -126,7 +126,7 @@ def test_a_price_is_divided_by_the_places_a_person_can_be_at(tmp_path: Path) -> 
 def test_popularity_asks_the_quiet_places_first(tmp_path: Path) -> None:
     # p0 is the most popular of the list, so it comes last.
     release = simulated(tmp_path / "out", [50, 0, 0, 0, 0, 0], {"epsilon": 5, "at_most": 2, "max_alarms": 1})
-    assert release.answers.names() == ["UNCLEAR", *["AT_MOST"] * 5]
+    assert states_of(release.answers) == ["UNCLEAR", *["AT_MOST"] * 5]
     order = (release.directory / "order.csv").read_text().split()
     assert order == ["place", "p5", "p4", "p3", "p2", "p1", "p0"]
 
@@ -149,5 +149,5 @@ def test_thresholds_may_differ_from_place_to_place(tmp_path: Path) -> None:
     check_files(release)
     assert release.manifest["question"]["at_most"] == 5
     assert release.manifest["question"]["at_most_of"] == {"p0": 0, "p3": 40}
-    assert release.answers.names()[0] == "UNCLEAR"
-    assert release.answers.names()[3] == "AT_MOST"
+    assert states_of(release.answers)[0] == "UNCLEAR"
+    assert states_of(release.answers)[3] == "AT_MOST"

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.releases.making import states_of
 
 from safeside import ask, simulate
 from safeside.decisions.states import State
@@ -70,7 +71,7 @@ def test_a_group_that_is_certain_by_its_size_is_not_asked_in_turn() -> None:
     asked = replace(asked, known=np.array([0, 2, 1]))
     for _ in range(50):
         drawn = method.draw(asked, np.array([3, 0, 90]))
-        names = method.states(asked, drawn).names()
+        names = states_of(method.states(asked, drawn))
         assert names[0] == "AT_MOST"
         assert names[1:] == ["NOT_ASKED", "UNCLEAR"], "the one alarm is that of the large group"
         assert drawn.alarms == 1

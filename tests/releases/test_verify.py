@@ -14,7 +14,7 @@ from tests.releases.making import DAY, INSTANT, KINDS, over_a_day, raw, resigned
 from safeside import records
 from safeside.decisions.states import State
 from safeside.errors import BadRelease, BadSignature
-from safeside.releases.answers import CODE, STATES, Answers
+from safeside.releases.answers import CODE, Answers
 from safeside.releases.files import answers as data_files
 from safeside.releases.record import decode
 from safeside.releases.release import Release
@@ -162,8 +162,7 @@ def _rewrite(release: Release, answers: Answers, key: PrivateKey) -> Release:
     (release.directory / data_files.GEOJSON).write_bytes(
         data_files.as_geojson(release.record, answers, places(len(answers)))
     )
-    said = {state.name: answers.number(state) for state in STATES}
-    return resigned(release, key, answers={**said, "certified_at_zero": answers.certified_at_zero})
+    return resigned(release, key, answers=answers.counted())
 
 
 @pytest.mark.parametrize("kind", KINDS)

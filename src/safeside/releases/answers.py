@@ -67,14 +67,10 @@ class Answers:
         said: NDArray[np.bool_] = (self.states == other.states) & bounds & (self.lower == other.lower)
         return said
 
-    def number(self, state: State) -> int:
-        """How many conditions have this answer."""
-        return int(np.count_nonzero(self.states == CODE[state]))
-
-    @property
-    def certified_at_zero(self) -> int:
-        """How many conditions are shown, for certain, to be true of nobody: facts about everybody."""
-        return int(np.count_nonzero(self.bounded & (self.upper == 0)))
+    def counted(self) -> dict[str, int]:
+        """How many conditions have each state; and are shown to be true of nobody: facts about everybody."""
+        number = {state.name: int(np.count_nonzero(self.states == code)) for state, code in CODE.items()}
+        return {**number, "certified_at_zero": int(np.count_nonzero(self.bounded & (self.upper == 0)))}
 
     def on_public_maps(self, publish_at_least: bool) -> NDArray[np.uint8]:
         """The states as the public map shows them: "at least" only where that was asked for."""
@@ -83,12 +79,6 @@ class Answers:
         shown = self.states.copy()
         shown[shown == CODE[State.AT_LEAST]] = CODE[State.UNCLEAR]
         return shown
-
-    def names(self) -> list[str]:
-        """The state of each condition, in full."""
-        words = np.array([state.name for state in STATES], dtype=object)
-        listed: list[str] = words[self.states].tolist()
-        return listed
 
 
 def labels(targets: Sequence[str], windows: Sequence[str], measures: Sequence[str]) -> list[Label]:

@@ -230,19 +230,19 @@ def _format(given: Mapping[str, Any]) -> VisitFormat:
 def _check_guarantee(kind: type[Method], given: Mapping[str, Any]) -> None:
     if given["guarantee"] not in (ADP, DP):
         raise BadQuestion(f'There is no guarantee "{given["guarantee"]}".', 'Give `guarantee="adp"` or "dp".')
-    if given["guarantee"] == ADP:
-        if given["delta"] or given["decision"]:
-            raise BadQuestion(
-                "`delta=` and `decision=True` belong to ordinary differential privacy.",
-                'Leave them out, or ask for it with `guarantee="dp"`.',
-            )
-        return
-    if not kind.ordinary:
+    ordinary = given["guarantee"] == DP
+    if not ordinary and (given["delta"] or given["decision"]):
+        raise BadQuestion(
+            "`delta=` and `decision=True` belong to ordinary differential privacy.",
+            'Leave them out, or ask for it with `guarantee="dp"`.',
+        )
+    if ordinary and not kind.ordinary:
         raise BadQuestion(
             f'The method "{kind.tag()}" is never wrong under the asymmetric definition only.',
             'Leave `guarantee="dp"` out, or ask about an instant or with `max_places_per_person=` instead.',
         )
-    require_delta(given["delta"])
+    if ordinary:
+        require_delta(given["delta"])
 
 
 def require_declared(question: Question, dataset: Dataset) -> None:

@@ -30,7 +30,7 @@ from safeside.zones import find_zone
 AUTO: Final = "auto"
 _AVERAGES: Final = (Fraction(1, 4), Fraction(1))
 """Assumed averages, as shares of t + 1, where the list does not say how many people are expected."""
-OFF_BY: Final = (0.6, 1.0)
+_OFF_BY: Final = (0.6, 1.0)
 """Deviations of the logarithm by which a forecast may be off."""
 
 
@@ -162,18 +162,11 @@ def plan_places(
     listed = places if isinstance(places, Places) else read_places(places)
     windows = cut_windows(when, every, timezone)
     budget, threshold = exact.epsilon(epsilon), exact.whole(at_most, "`at_most=`")
-    given = {
-        "zone": None if timezone is None else find_zone(timezone),
-        "profile": profile,
-        "learn_from": learn_from,
-    }
-    asked = [
-        (budget, threshold, 0.0),
-        (budget / 2, threshold, 0.0),
-        (2 * budget, threshold, 0.0),
-        *((budget, other, 0.0) for other in sorted({threshold // 2, 2 * threshold + 1} - {threshold})),
-        *((budget, threshold, off) for off in OFF_BY),
-    ]
+    zone = None if timezone is None else find_zone(timezone)
+    given = {"zone": zone, "profile": profile, "learn_from": learn_from}
+    asked = [(price, threshold, 0.0) for price in (budget, budget / 2, 2 * budget)]
+    asked += [(budget, other, 0.0) for other in sorted({threshold // 2, 2 * threshold + 1} - {threshold})]
+    asked += [(budget, threshold, off) for off in _OFF_BY]
     rows: list[PlanRow] = []
     for number, (price, limit, off) in enumerate(asked):
         progress(number / len(asked), "Comparing ways of answering")

@@ -27,7 +27,8 @@ from safeside.releases.methods.base import Method, Positive, Whole
 from safeside.visits import Counts, Places, VisitFormat, Window
 from safeside.words import Subject, said
 
-ARGUMENTS: Final = ("as_of", "where", "measures", "domains", "only_counted", "group_noun")
+_OF_MEASURES: Final = ("where", "measures", "domains", "only_counted")
+ARGUMENTS: Final = ("as_of", *_OF_MEASURES, "group_noun")
 """The arguments of `ask` that are about groups alone."""
 OF_VISITS: Final = ("when", "every", "exclude_unknown_places", "so_far", "profile", "learn_from")
 
@@ -125,12 +126,7 @@ def ask_groups(given: Mapping[str, Any], form: VisitFormat) -> About:
         )
     grouped = Grouped(
         as_of=_date(given["as_of"]),
-        counted=measures(
-            where=given["where"],
-            measures=given["measures"],
-            domains=given["domains"],
-            only_counted=given["only_counted"],
-        ),
+        counted=measures(**{name: given[name] for name in _OF_MEASURES}),
         sizes=() if listed.size is None else tuple(listed.size.tolist()),
         share=share,
     )

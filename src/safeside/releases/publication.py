@@ -109,11 +109,6 @@ class Publication:
         return self.question.method.cost(self.inquiry.conditions, periods)
 
     @cached_property
-    def draws(self) -> Draws:
-        """What was drawn and paid for, on its way to the directory."""
-        return Draws(ledger=self.ledger, staging=self.staging, key=self.key)
-
-    @cached_property
     def recorded(self) -> dict[str, Any]:
         """The question as the ledger keeps it."""
         span = looked_at(self.question.window, self.inquiry.format)
@@ -346,9 +341,10 @@ class Publication:
                 f'The release for the request "{self.request}" was withdrawn.',
                 "Ask again under a new request id; that is a new release and is charged anew.",
             )
-        release = self.draws.appeared(reservation) or self.draws.appear(reservation, files)
+        draws = Draws(ledger=self.ledger, staging=self.staging, key=self.key)
+        release = draws.appeared(reservation) or draws.appear(reservation, files)
         steps.reached(publish_steps.APPEARED)
-        self.draws.clear(reservation)
+        draws.clear(reservation)
         if reservation.cost.epsilon_each is not None:
             self._give_back(reservation)
         steps.reached(publish_steps.RETURNED)

@@ -224,13 +224,12 @@ def quote(
     """What a release would promise, show and cost; no visits are read, and nothing is spent.
 
     Example
-        >>> from safeside import Account, ask, create_key, create_ledger, quote
+        >>> from safeside import create_key, create_ledger, quote
         >>> with create_ledger("ledger.db") as ledger:
         ...     made = ledger.create_dataset("city", "person", epsilon=2)
         >>> key = create_key("safeside.key")
-        >>> account = Account(dataset="city", ledger="ledger.db", key="safeside.key", out="release")
-        >>> inquiry = ask(places=["bar", "museum"], when="2024-03-03T18:00Z", at_most=2, epsilon=1)
-        >>> print(quote(inquiry, account).question)
+        >>> asked = {"places": ["bar", "museum"], "when": "2024-03-03T18:00Z", "at_most": 2, "epsilon": 1}
+        >>> print(quote(**asked, dataset="city", ledger="ledger.db", out="release").question)
         At most 2 known infected visitors? At each of 2 places, Sunday 3 March 2024, 18:00 (UTC).
     """
     with prepare(None, question, account, **given) as publication:
@@ -289,14 +288,11 @@ def _siblings(out: Path, ledger: Ledger, keys: Sequence[PublicKey]) -> tuple[lis
                 continue
         except (ReleaseError, MadeByNewer):
             continue
-        try:
-            signed = check_signature(directory, FILE, keys).sha256 == release.digest
-        except ReleaseError:
-            signed = False
-        if signed:
-            found.append(release.charged())
-        else:
-            doubtful.append(directory)
+        with suppress(ReleaseError):
+            if check_signature(directory, FILE, keys).sha256 == release.digest:
+                found.append(release.charged())
+                continue
+        doubtful.append(directory)
     return found, doubtful
 
 

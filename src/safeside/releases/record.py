@@ -22,7 +22,6 @@ from safeside.privacy.account import Budget, Cost
 from safeside.privacy.guarantee import Neighbours, Unit
 from safeside.records import Part, PlainText, Record
 from safeside.releases import wording
-from safeside.releases.answers import STATES, Answers
 from safeside.releases.methods import Conditions, Mechanism
 from safeside.releases.methods.base import Number
 from safeside.releases.question import Question
@@ -152,14 +151,6 @@ def bad(why: str) -> BadRelease:
 def written(moment: datetime) -> str:
     """A moment as release.json has it."""
     return moment.astimezone(UTC).isoformat(timespec="seconds")
-
-
-def counted(answers: Answers) -> dict[str, int]:
-    """How many answers there are of each kind."""
-    return {
-        **{state.name: answers.number(state) for state in STATES},
-        "certified_at_zero": answers.certified_at_zero,
-    }
 
 
 def decode(data: bytes) -> ReleaseRecord:

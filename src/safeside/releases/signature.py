@@ -61,11 +61,7 @@ def sign(data: bytes, key: PrivateKey, *, file: str, ledger: str, reference: str
     signature = Signature(file=file, sha256=records.digest(data), ledger=ledger, reference=reference)
     payload = records.encode(signature)
     signed = Signed(keyid=key.public.id, sig=key.sign(pre_authentication_encoding(payload)))
-    return _spelled(Envelope(payload=payload, payloadType=PAYLOAD_TYPE, signatures=(signed,)))
-
-
-def _spelled(envelope: Envelope) -> bytes:
-    """In the one way (RFC 8785)."""
+    envelope = Envelope(payload=payload, payloadType=PAYLOAD_TYPE, signatures=(signed,))
     return msgspec.json.encode(envelope, order="sorted")
 
 
@@ -107,7 +103,7 @@ def _envelope(directory: Path) -> Envelope:
         ) from None
     try:
         envelope = records.convert(Envelope, value)
-        if _spelled(envelope) != data:
+        if msgspec.json.encode(envelope, order="sorted") != data:
             raise ValueError("it is not canonical JSON (RFC 8785)")
     except ValueError:
         raise bad(f"{SIGNATURE} cannot be read") from None

@@ -19,9 +19,9 @@ import numpy as np
 from safeside import untrusted
 from safeside.errors import BadCounts, BadFile, UnsafeFile
 from safeside.mechanisms.counts import people_counts
-from safeside.noise.entropy import Entropy, simulated_entropy
+from safeside.noise.entropy import simulated_entropy
 from safeside.releases.answers import Label
-from safeside.releases.asking import Inquiry, ask
+from safeside.releases.asking import ask
 from safeside.releases.basemap import backdrop
 from safeside.releases.files import compose
 from safeside.releases.methods import Conditions, Whole
@@ -71,42 +71,32 @@ def simulate(
     else:
         listed = places if places is not None else sorted({label[0] for label in given})
         inquiry = ask(places=listed, when=when, as_of=as_of, **asked)
+    question, method = inquiry.question, inquiry.question.method
     values = _aligned(given, inquiry.conditions)
-    people_counts(values, inquiry.question.people)
-    if inquiry.question.groups is not None:
-        inquiry.question.groups.require_within(values)
+    people_counts(values, question.people)
+    if question.groups is not None:
+        question.groups.require_within(values)
     entropy = None if seed is None else simulated_entropy(seed)
     staging = Staging(out=Path(out), request="simulation")
     staging.require_possible()
     shapes = backdrop(basemap, inquiry.places)
     with staging.turn():
-        files = _files(inquiry, values, known_on or datetime.now(UTC), entropy, shapes)
+        conditions = replace(inquiry.conditions, known=method.settled(inquiry.conditions, entropy))
+        drawn = method.draw(conditions, values, entropy)
+        record = ReleaseRecord(
+            release="simulation",
+            simulated=True,
+            known_on=written(known_on or datetime.now(UTC)),
+            question=question,
+            counted=(question.words("simulation.counted"),),
+            mechanism=method.stated(conditions),
+            outcome=dict(drawn.outcome),
+            guarantee=Promised.of(conditions),
+        )
+        files = compose(record, method.states(conditions, drawn), conditions, inquiry.places, shapes)
         staging.clear()
         staging.appear(files)
     return hold(Path(out), files)
-
-
-def _files(
-    inquiry: Inquiry,
-    values: Whole,
-    known_on: datetime,
-    entropy: Entropy | None,
-    basemap: dict[str, Any] | None,
-) -> dict[str, bytes]:
-    asked, method = inquiry.conditions, inquiry.question.method
-    asked = replace(asked, known=method.settled(asked, entropy))
-    drawn = method.draw(asked, values, entropy)
-    record = ReleaseRecord(
-        release="simulation",
-        simulated=True,
-        known_on=written(known_on),
-        question=inquiry.question,
-        counted=(inquiry.question.words("simulation.counted"),),
-        mechanism=method.stated(asked),
-        outcome=dict(drawn.outcome),
-        guarantee=Promised.of(asked),
-    )
-    return compose(record, method.states(asked, drawn), asked, inquiry.places, basemap)
 
 
 def _labelled(counts: Mapping[Any, int]) -> dict[Label, int]:
@@ -137,10 +127,8 @@ def _read(path: Path) -> dict[Label, int]:
 
 
 def _aligned(given: Mapping[Label, int], asked: Conditions) -> Whole:
-    said, each = (
-        asked.question.target,
-        "in every window" if asked.question.groups is None else "by every measure",
-    )
+    said = asked.question.target
+    each = "in every window" if asked.question.groups is None else "by every measure"
     if given.keys() != set(asked.labels):
         raise BadCounts(
             f"The counts are not those of the {said}s: one is missing, or one is not on the list.",

@@ -37,19 +37,10 @@ class Span:
         return cls(start=start, end=end, instant=not last)
 
     @property
-    def whole_days(self) -> bool:
-        """From midnight to midnight."""
-        return not self.instant and self.start.time() == self.end.time() == time()
-
-    @property
-    def last(self) -> datetime:
-        """A moment of the last day it touches."""
-        return self.end.replace(tzinfo=None) - _DAY if self.whole_days else self.end
-
-    @property
     def days(self) -> int:
-        """How many days on the calendar, for whole days."""
-        return (self.end.date() - self.start.date()).days if self.whole_days else 0
+        """How many days on the calendar, from midnight to midnight; 0 where it is no whole days."""
+        whole = not self.instant and self.start.time() == self.end.time() == time()
+        return (self.end.date() - self.start.date()).days if whole else 0
 
     @property
     def length(self) -> timedelta:
@@ -86,15 +77,16 @@ def when(windows: Sequence[str], timezone: str | None, words: Words, *, so_far: 
 
 def _form(span: Span, words: Words) -> tuple[str, dict[str, str]]:
     """Which sentence a window needs, and what is put into it."""
+    last = span.end.replace(tzinfo=None) - _DAY if span.days else span.end
     values = {
         "day": words.day(span.start),
-        "last": words.day(span.last),
+        "last": words.day(last),
         "time": clock_time(span.start),
         "end": clock_time(span.end),
     }
     if span.instant:
         return "instant", values
-    if span.whole_days:
+    if span.days:
         return "whole-day" if span.days == 1 else "days", values
     return "interval" if span.start.date() == span.end.date() else "long-interval", values
 

@@ -38,7 +38,6 @@ from safeside.releases.record import (
     Promised,
     ReleaseRecord,
     bad,
-    counted,
     described,
     written,
 )
@@ -69,19 +68,13 @@ def verify(
 
     Example
         >>> import polars as pl
-        >>> from safeside import Account, ask, create_key, create_ledger, publish, verify
-        >>> visits = pl.DataFrame({
-        ...     "person": ["ana", "ben", "chi"],
-        ...     "place": ["museum", "museum", "bar"],
-        ...     "start": ["2024-03-03T17:00Z"] * 3,
-        ...     "end": ["2024-03-03T19:00Z"] * 3,
-        ... })
+        >>> from safeside import create_key, create_ledger, publish, verify
+        >>> pupils = pl.DataFrame({"person": ["ana", "ben", "chi"], "group": ["north", "north", "south"]})
         >>> with create_ledger("ledger.db") as ledger:
-        ...     made = ledger.create_dataset("city", "person", epsilon=2)
+        ...     made = ledger.create_dataset("pupils", "person", epsilon=2)
         >>> key = create_key("safeside.key")
-        >>> account = Account(dataset="city", ledger="ledger.db", key="safeside.key", out="release")
-        >>> inquiry = ask(places=["bar", "museum"], when="2024-03-03T18:00Z", at_most=2, epsilon=1)
-        >>> release = publish(visits, inquiry, account, covers="2024-03-03T00Z/P1D")
+        >>> asked = {"groups": ["north", "south"], "as_of": "2024-03-03", "at_most": 2, "epsilon": 1}
+        >>> release = publish(pupils, **asked, dataset="pupils", ledger="ledger.db", out="release")
         >>> verify("release", key="safeside.key.pub").id == release.id
         True
     """
@@ -163,7 +156,7 @@ def _check_answers(release: Release) -> None:
         raise bad("answers.csv does not list every place once in each window, in order")
     if Targets.of(answers.targets) != question.targets:
         raise bad("answers.csv is about other places than the question")
-    if counted(answers) != release.record.answers:
+    if answers.counted() != release.record.answers:
         raise bad("the numbers of answers are not those of answers.csv")
     asked, method = release.conditions, question.method
     if not release.record.outcome.keys() <= method.outcomes:

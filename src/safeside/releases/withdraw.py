@@ -20,7 +20,7 @@ from safeside.ledger import Ledger, Stage
 from safeside.records import Part, PlainText, Record
 from safeside.releases import pages, wording
 from safeside.releases.files import MAP, PAGES, REPORT, STATEMENT, WITHDRAWN
-from safeside.releases.record import SIGNATURE, File, Software, bad, described, read
+from safeside.releases.record import SIGNATURE, File, Software, bad, described, read, written
 from safeside.releases.release import Release, load_release
 from safeside.releases.signature import check_signature, sign
 from safeside.releases.signing import PrivateKey, PublicKey
@@ -117,10 +117,11 @@ def _require_known(release: Release, ledger: Ledger) -> None:
 
 def _write_notice(notice: Path, release: Release, ledger: Ledger, key: PrivateKey, now: datetime) -> None:
     """The same words whatever the reason, which only the ledger keeps: a reason would be an output too."""
-    withdrawn = now.astimezone(UTC).isoformat(timespec="seconds")
+    withdrawn = written(now)
     words = release.record.question.words
     page = _page(release.id, withdrawn, words)
-    files = {MAP: page, REPORT: page, STATEMENT: _statement(release.id, withdrawn, words)}
+    told = [words("notice.withdrawn", when=withdrawn), *notice_sentences(release.id, words)]
+    files = {MAP: page, REPORT: page, STATEMENT: "\n".join(wording.wrapped(told)).encode()}
     charged = release.charged()
     data = records.encode(
         Withdrawn(
@@ -143,11 +144,6 @@ def _write_notice(notice: Path, release: Release, ledger: Ledger, key: PrivateKe
 def notice_sentences(release: str, words: Words) -> list[str]:
     """What the public is told in the place of a release."""
     return [words("notice.whole", release=release), words("notice.why")]
-
-
-def _statement(release: str, withdrawn: str, words: Words) -> bytes:
-    told = [words("notice.withdrawn", when=withdrawn), *notice_sentences(release, words)]
-    return "\n".join(wording.wrapped(told)).encode()
 
 
 def _page(release: str, withdrawn: str, words: Words) -> bytes:

@@ -15,7 +15,7 @@ from safeside.releases import map_page, pages, report, wording
 from safeside.releases.answers import Answers
 from safeside.releases.files import answers as data
 from safeside.releases.methods import Conditions
-from safeside.releases.record import FILE, ReleaseRecord, counted, described
+from safeside.releases.record import FILE, ReleaseRecord, described
 from safeside.visits import Places
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def compose(
     basemap: dict[str, Any] | None = None,
 ) -> dict[str, bytes]:
     """Every file of the release but its signature; release.json comes last and names the others."""
-    record = msgspec.structs.replace(draft, answers=counted(answers))
+    record = msgspec.structs.replace(draft, answers=answers.counted())
     content = Content(record=record, answers=answers, asked=asked, places=places, basemap=basemap)
     files = {one.name: one.write(content) for one in LIST}
     method = record.question.method

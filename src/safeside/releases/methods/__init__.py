@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from safeside.errors import BadQuestion
 from safeside.releases.methods.base import Conditions, Drawn, Mechanism, Method, Whole
@@ -14,9 +14,7 @@ from safeside.releases.methods.sparse import SparseCounts
 
 AnyMethod = NoisyCounts | SparseCounts | OneBitDecisions | SelectedConditions
 __all__ = ["METHODS", "AnyMethod", "Conditions", "Drawn", "Mechanism", "Method", "Whole", "chosen"]
-METHODS: Final[Mapping[str, type[Method]]] = {
-    kind.tag(): kind for kind in (NoisyCounts, SparseCounts, OneBitDecisions, SelectedConditions)
-}
+METHODS: Final[Mapping[str, type[Method]]] = {kind.tag(): kind for kind in get_args(AnyMethod)}
 """By name; the first is the one that is taken where nothing else is asked for."""
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import msgspec
 import numpy as np
@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from safeside.decisions.compare import Outlook
 from safeside.decisions.states import State
+from safeside.mechanisms import mechanism as mechanisms
 from safeside.mechanisms.selection_plan import SelectionPlan, plan_selection
 from safeside.noise.entropy import Entropy
 from safeside.privacy.account import Cost, Kind
-from safeside.privacy.guarantee import Guarantee
 from safeside.privacy.policy import Policy
 from safeside.records import Part, PlainText
 from safeside.releases.answers import CODE, Answers, Label, labels
@@ -149,15 +149,6 @@ class Mechanism(Part, frozen=True, kw_only=True):
     """Whether readers may move the threshold: free in privacy and in error (docs/proofs/ageo.md)."""
 
 
-class Drawing(Protocol):
-    """What every mechanism here can say of itself."""
-
-    name: ClassVar[str]
-
-    @property
-    def guarantee(self) -> Guarantee: ...
-
-
 class Method(Part, frozen=True, kw_only=True, tag_field="name"):
     """One way to answer a question, with its parameters; the release records it by its tag."""
 
@@ -179,8 +170,6 @@ class Method(Part, frozen=True, kw_only=True, tag_field="name"):
     """Whether it makes any use of such a limit."""
     counts: ClassVar[bool] = False
     """Whether a noisy count of every place is published: "at least" and a number of people need one."""
-    slider: ClassVar[bool] = False
-    """Whether readers may move the threshold."""
     level: ClassVar[bool] = False
     """Whether it claims a level: a bound above the number asked about is then shown as one."""
     file: ClassVar[str | None] = None
@@ -212,7 +201,7 @@ class Method(Part, frozen=True, kw_only=True, tag_field="name"):
         """Refuse a question that this method cannot answer."""
 
     @abstractmethod
-    def mechanism(self, asked: Conditions) -> Drawing:
+    def mechanism(self, asked: Conditions) -> mechanisms.Mechanism:
         """The mechanism, as far as all of them are alike."""
 
     @abstractmethod

@@ -33,7 +33,6 @@ class NoisyCounts(Method, frozen=True, kw_only=True, tag="counts"):
     hints = ("at_least", "alpha", "publish_at_least", "people", "max_places_per_person")
     ordinary = True
     counts = True
-    slider = True
     possible = frozenset({State.AT_MOST, State.AT_LEAST, State.UNCLEAR})
 
     @classmethod
@@ -70,7 +69,7 @@ class NoisyCounts(Method, frozen=True, kw_only=True, tag="counts"):
             rate=used.rate,
             margin=None if error is None else used.law.margin_up(error),
             pad=used.pad if isinstance(used, PaddedGeo) else None,
-            slider=self.slider,
+            slider=True,
         )
 
     def draw(self, asked: Conditions, counts: Whole, entropy: Entropy | None = None) -> Drawn:

@@ -92,7 +92,12 @@ class SparseCounts(Method, frozen=True, kw_only=True, tag="sparse"):
         return Cost(kind=self.kind, epsilon=self.epsilon, periods=periods, epsilon_each=each)
 
     def settled(self, asked: Conditions, entropy: Entropy | None = None) -> Whole:
-        return by_chance(len(asked), entropy) if asked.known is None else asked.known
+        if asked.known is not None:
+            return asked.known
+        source, number = entropy or system_entropy(), len(asked)
+        # Sorting by long random keys is a fair shuffle, up to a tie with probability below n^2 / 2^128.
+        keys = source.uint16(number * _KEY_WORDS).reshape(_KEY_WORDS, number)
+        return np.lexsort(tuple(keys)).astype(np.int64)
 
     def draw(self, asked: Conditions, counts: Whole, entropy: Entropy | None = None) -> Drawn:
         order = asked.known
@@ -171,14 +176,6 @@ def _heading(asked: Conditions) -> list[str]:
 def digest_of(named: Sequence[Label], ranks: Whole) -> str:
     """What stands for an order in a question."""
     return records.digest(records.canonical([list(named[at]) for at in ranks]))
-
-
-def by_chance(number: int, entropy: Entropy | None = None) -> Whole:
-    """An order drawn without a look at the data."""
-    source = entropy or system_entropy()
-    # Sorting by long random keys is a fair shuffle, up to a tie with probability below n^2 / 2^128.
-    keys = source.uint16(number * _KEY_WORDS).reshape(_KEY_WORDS, number)
-    return np.lexsort(tuple(keys)).astype(np.int64)
 
 
 def read_order(wanted: str | None, places: Places, windows: Sequence[str]) -> tuple[Order, Whole | None]:
