@@ -10,6 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+
 from safeside import exact, records, untrusted
 from safeside.errors import BadQuestion, PrivacyError
 from safeside.exact import Number
@@ -18,7 +20,7 @@ from safeside.ledger import Dataset
 from safeside.ledger.rules import PEOPLE_FLOOR, require_floor
 from safeside.releases.choosing import Choice, choose, cut_windows
 from safeside.releases.grouped import ARGUMENTS as OF_GROUPS
-from safeside.releases.grouped import About, ask_groups, for_measures, given_or_listed
+from safeside.releases.grouped import About, ask_groups, given_or_listed
 from safeside.releases.methods import Conditions, Method, Whole
 from safeside.releases.methods.decision import require_delta
 from safeside.releases.question import VISITED, Question, Targets, common_threshold
@@ -135,8 +137,8 @@ def ask(
     kind, choice = choose(method, given, listed, about.at_most, fixed)
     _check_guarantee(kind, given)
     way, known = kind.asked(listed, given)
-    if grouped is not None:
-        known = for_measures(known, kind, grouped)
+    names = (VISITED,) if grouped is None else grouped.counted.names
+    known = None if known is None else np.tile(known, len(names))
     common, own = common_threshold(listed.ids, about.at_most)
     per_person = max_places_per_person
     if per_person is None and kind.takes_limit:
@@ -152,7 +154,7 @@ def ask(
     question = Question(
         targets=Targets.of(listed.ids),
         windows=tuple(window.text for window in windows),
-        measures=(VISITED,) if grouped is None else grouped.counted.names,
+        measures=names,
         groups=grouped,
         subject=about.subject,
         at_most=common,

@@ -23,7 +23,7 @@ from safeside.mechanisms.counts import thresholds_for
 from safeside.privacy.guarantee import Unit
 from safeside.privacy.policy import Policy
 from safeside.records import Part, PlainText
-from safeside.releases.methods.base import Method, Positive, Whole
+from safeside.releases.methods.base import Positive, Whole
 from safeside.visits import Counts, Places, VisitFormat, Window
 from safeside.words import Subject, said
 
@@ -144,19 +144,6 @@ def _subject(noun: str | None, group_noun: str | None) -> Subject:
     groups = Subject.named(group_noun or "group/groups")
     people = noun or "person counted/people counted"
     return Subject.named(people, verb="belong", place=groups.one, places=groups.many)
-
-
-def for_measures(known: Whole | None, kind: type[Method], grouped: Grouped) -> Whole | None:
-    """What a method knows of each group beforehand, for every measure."""
-    number = len(grouped.counted.all)
-    if number == 1 or not kind.own_arguments:
-        return known
-    if "max_alarms" in kind.own_arguments:
-        raise BadQuestion(
-            "Groups are asked in turn by one measure only.",
-            'Ask without `max_alarms=`, or with `method="selection"`, or about one measure at a time.',
-        )
-    return None if known is None else np.tile(known, number)
 
 
 def _date(given: str | date | None) -> str:

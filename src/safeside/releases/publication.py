@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -40,26 +41,15 @@ from safeside.mechanisms.counts import people_counts
 from safeside.noise.entropy import Entropy
 from safeside.privacy.account import Cost
 from safeside.progress import Progress, quiet
-from safeside.releases import publish_steps
+from safeside.releases import publish_steps, rules
 from safeside.releases.asking import Inquiry
 from safeside.releases.files import compose
 from safeside.releases.grouped import as_counts
 from safeside.releases.preview import Preview, preview
 from safeside.releases.question import Question, require_time
-from safeside.releases.record import Paid, Promised, ReleaseRecord
-from safeside.releases.record import written as moment_written
+from safeside.releases.record import Paid, Promised, ReleaseRecord, written
 from safeside.releases.release import Release, hold, load_release
-from safeside.releases.rules import (
-    CLOSED,
-    answered_before,
-    charged_periods,
-    looked_at,
-    require_new,
-    require_within,
-    whole_days,
-    written,
-)
-from safeside.releases.sealing import Draws, room, seal_into
+from safeside.releases.sealing import appear, appeared, room, seal_into
 from safeside.releases.signing import PrivateKey
 from safeside.releases.staging import Staging
 from safeside.releases.verify import check_claims, check_files
@@ -105,13 +95,14 @@ class Publication:
     @cached_property
     def cost(self) -> Cost:
         """The price, and the days or weeks that are charged with it."""
-        periods = charged_periods(self.ledger, self.dataset.name, self.question.window, self.inquiry.format)
+        window, form = self.question.window, self.inquiry.format
+        periods = rules.charged_periods(self.ledger, self.dataset.name, window, form)
         return self.question.method.cost(self.inquiry.conditions, periods)
 
     @cached_property
     def recorded(self) -> dict[str, Any]:
         """The question as the ledger keeps it."""
-        span = looked_at(self.question.window, self.inquiry.format)
+        span = rules.looked_at(self.question.window, self.inquiry.format)
         return {
             "question": self.question.recorded(),
             ASKS: self.question.identity(),
@@ -122,7 +113,7 @@ class Publication:
             # What was drawn stands beside this directory, so the same request is the same directory.
             "out": str(self.staging.out.resolve()),
             # A table of people answers for any date: of groups there is no time that is looked at.
-            **({LOOKED_AT: written(span)} if self.question.groups is None else {}),
+            **({LOOKED_AT: rules.written(span)} if self.question.groups is None else {}),
         }
 
     @cached_property
@@ -145,7 +136,7 @@ class Publication:
         return ReleaseRecord(
             release=self.request,
             supersedes=self.supersedes,
-            known_on=moment_written(known_on),
+            known_on=written(known_on),
             question=self.question,
             counted=tuple(map(self.question.words.again, counted or (self.question.rule(),))),
             mechanism=self.question.method.stated(asked),
@@ -167,7 +158,9 @@ class Publication:
             self.cost,
             before,
             after,
-            answered=None if self.earlier is None else answered_before(self.earlier, self.question.words),
+            answered=None
+            if self.earlier is None
+            else rules.answered_before(self.earlier, self.question.words),
             whole=groups is None or shown_whole(self.inquiry.places, groups.counted, self.expected),
         )
 
@@ -181,7 +174,7 @@ class Publication:
             self._require_destination()
             self.require_time()
             self.ledger.require_open(self.dataset.name, self.request, self.recorded)
-            require_new(None if self.again else self.earlier)
+            rules.require_new(None if self.again else self.earlier)
             reservation = self.ledger.reserve(self.dataset.name, self.request, self.recorded, self.cost)
             steps.reached(publish_steps.RESERVED)
             try:
@@ -241,8 +234,8 @@ class Publication:
         zone, question = self.inquiry.format.local, self.question
         if counts.whole_days and zone is not None:
             # Another hour of a day whose rows are dates is the same rows: closed together.
-            days = whole_days(looked_at(question.window, self.inquiry.format), zone)
-            self.ledger.require_open(self.dataset.name, self.request, {LOOKED_AT: written(days)})
+            days = rules.whole_days(rules.looked_at(question.window, self.inquiry.format), zone)
+            self.ledger.require_open(self.dataset.name, self.request, {LOOKED_AT: rules.written(days)})
         asked = self.inquiry.conditions
         asked = replace(asked, known=question.method.settled(asked, self.entropy))
         steps.reached(publish_steps.ORDERED)
@@ -289,11 +282,12 @@ class Publication:
         """
         try:
             counts = self._counts(reservation, progress, confirm)
-            require_within(counts.values, self.question, allow_nobody=self.allow_nobody)
+            rules.require_within(counts.values, self.question, allow_nobody=self.allow_nobody)
             people_counts(counts.values, self.question.people)
         except LimitBroken as error:
             self.ledger.stop(reservation)
-            raise LimitBroken(error.what, f"{error.do} {CLOSED.format(request=self.request)}") from error
+            closed = rules.CLOSED.format(request=self.request)
+            raise LimitBroken(error.what, f"{error.do} {closed}") from error
         except (InputError, BadCounts) as error:
             # On record goes the kind of the refusal alone: what was wrong with the data is the curator's.
             free = self.ledger.refuse(
@@ -341,21 +335,24 @@ class Publication:
                 f'The release for the request "{self.request}" was withdrawn.',
                 "Ask again under a new request id; that is a new release and is charged anew.",
             )
-        draws = Draws(ledger=self.ledger, staging=self.staging, key=self.key)
-        release = draws.appeared(reservation) or draws.appear(reservation, files)
+        release = appeared(self.staging.out, reservation) or appear(
+            files, reservation, self.ledger, self.staging, self.key
+        )
         steps.reached(publish_steps.APPEARED)
-        draws.clear(reservation)
+        self.staging.clear()
+        steps.reached(publish_steps.CLEARED)
+        # A key whose file is gone opens nothing: a database that went away now is no reason to fail.
+        with suppress(StoreUnavailable):
+            self.ledger.forget_draw(reservation)
+        steps.reached(publish_steps.FORGOTTEN)
         if reservation.cost.epsilon_each is not None:
-            self._give_back(reservation)
+            try:
+                self.ledger.give_back(reservation)
+            except StoreUnavailable as error:
+                raise StoreUnavailable(
+                    f'The release is published, in "{self.staging.out}", but {self.ledger.where} cannot be '
+                    "reached any more, so unused budget was not returned.",
+                    "Bring the database back and run `safeside.recover_ledger(...)`, which returns it.",
+                ) from error
         steps.reached(publish_steps.RETURNED)
         return release
-
-    def _give_back(self, reservation: Reservation) -> None:
-        try:
-            self.ledger.give_back(reservation)
-        except StoreUnavailable as error:
-            raise StoreUnavailable(
-                f'The release is published, in "{self.staging.out}", but {self.ledger.where} cannot be '
-                "reached any more, so unused budget was not returned.",
-                "Bring the database back and run `safeside.recover_ledger(...)`, which returns it.",
-            ) from error

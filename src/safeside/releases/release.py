@@ -154,8 +154,7 @@ class Release:
 
     def __repr__(self) -> str:
         """One line; the answers are in `summary()`."""
-        said = wording.title(self.record)
-        return f'Release("{visible(str(self.directory))}": {visible(said)})'
+        return f'Release("{visible(str(self.directory))}": {visible(wording.title(self.record))})'
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the summary, and the map in a frame that can reach nothing around it."""

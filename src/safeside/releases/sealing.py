@@ -13,7 +13,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -21,7 +20,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from safeside import disk, records, untrusted
-from safeside.errors import BadRelease, CannotWrite, StoreUnavailable, UnsafeFile
+from safeside.errors import BadRelease, CannotWrite, UnsafeFile
 from safeside.ledger import Draw, Ledger, Reservation, steps
 from safeside.releases import publish_steps
 from safeside.releases.record import FILE, SIGNATURE, bad
@@ -99,67 +98,57 @@ def seal_into(
     return Draw(file=path.name, size=len(data), key=key)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Draws:
-    """What the ledger has committed to, for one request."""
+def appeared(out: Path, reservation: Reservation) -> Release | None:
+    """The release that the ledger has committed to, where it stands in its place already."""
+    if not out.is_dir() or not any(out.iterdir()):
+        return None
+    release = load_release(out)
+    if release.digest != reservation.manifest:
+        raise bad("it is not the release the ledger has committed to")
+    check_files(release)
+    return release
 
-    ledger: Ledger
-    staging: Staging
-    key: PrivateKey
 
-    def appeared(self, reservation: Reservation) -> Release | None:
-        """The release, where it stands in its place already."""
-        out = self.staging.out
-        if not out.is_dir() or not any(out.iterdir()):
-            return None
-        release = load_release(out)
-        if release.digest != reservation.manifest:
-            raise bad("it is not the release the ledger has committed to")
-        check_files(release)
-        return release
+def appear(
+    drawn: Mapping[str, bytes] | None,
+    reservation: Reservation,
+    ledger: Ledger,
+    staging: Staging,
+    key: PrivateKey,
+) -> Release:
+    """Sign the bytes that were checked, and put them in their place; None: those an earlier run left."""
+    if drawn is None:
+        drawn = _unsealed(reservation, ledger, staging.out)
+    steps.reached(publish_steps.COMMITTED)
+    receipt = {"ledger": ledger.ledger_id, "reference": reservation.reference}
+    files = {**drawn, SIGNATURE: sign(drawn[FILE], key, file=FILE, **receipt)}
+    steps.reached(publish_steps.SIGNED)
+    try:
+        staging.appear(files)
+    except CannotWrite:
+        # On a directory that machines share, another may have been faster.
+        there = appeared(staging.out, reservation)
+        if there is None:
+            raise
+        return there
+    return hold(staging.out, files)
 
-    def appear(self, reservation: Reservation, drawn: Mapping[str, bytes] | None) -> Release:
-        """Sign the bytes that were checked, and put them in their place; None: those an earlier run left."""
-        if drawn is None:
-            drawn = self._unsealed(reservation)
-        steps.reached(publish_steps.COMMITTED)
-        receipt = {"ledger": self.ledger.ledger_id, "reference": reservation.reference}
-        files = {**drawn, SIGNATURE: sign(drawn[FILE], self.key, file=FILE, **receipt)}
-        steps.reached(publish_steps.SIGNED)
-        try:
-            self.staging.appear(files)
-        except CannotWrite:
-            # On a directory that machines share, another may have been faster.
-            there = self.appeared(reservation)
-            if there is None:
-                raise
-            return there
-        return hold(self.staging.out, files)
 
-    def _unsealed(self, reservation: Reservation) -> Mapping[str, bytes]:
-        """What an earlier run drew, if the ledger's key opens it and it is what the ledger committed to."""
-        draw, files = self.ledger.draws().get(reservation.digest), None
-        if draw is not None:
-            with suppress(OSError, UnsafeFile):
-                data = untrusted.read(self.staging.out.parent / draw.file, draw.size)
-                files = unseal(data, draw.key, bound_to(reservation))
-        if files is None or records.digest(files[FILE]) != reservation.manifest:
-            raise BadRelease(
-                f'The release for the request "{reservation.request}" was committed, and what was drawn for '
-                f'it is not beside "{self.staging.out}", or was altered.',
-                "If it was published, take it from where it was published. If another machine began it, run "
-                "the command there. If it is lost, the budget stays spent, because noise is never drawn "
-                "twice under one payment: ask anew, with another `request_id=` and `again=True`, which is "
-                "charged anew.",
-            )
-        check_files(hold(self.staging.out, files))
-        return files
-
-    def clear(self, reservation: Reservation) -> None:
-        """Delete the encrypted draw, and then the key that opened it."""
-        self.staging.clear()
-        steps.reached(publish_steps.CLEARED)
-        # A key whose file is gone opens nothing: a database that went away now is no reason to fail.
-        with suppress(StoreUnavailable):
-            self.ledger.forget_draw(reservation)
-        steps.reached(publish_steps.FORGOTTEN)
+def _unsealed(reservation: Reservation, ledger: Ledger, out: Path) -> Mapping[str, bytes]:
+    """What an earlier run drew, if the ledger's key opens it and it is what the ledger committed to."""
+    draw, files = ledger.draws().get(reservation.digest), None
+    if draw is not None:
+        with suppress(OSError, UnsafeFile):
+            data = untrusted.read(out.parent / draw.file, draw.size)
+            files = unseal(data, draw.key, bound_to(reservation))
+    if files is None or records.digest(files[FILE]) != reservation.manifest:
+        raise BadRelease(
+            f'The release for the request "{reservation.request}" was committed, and what was drawn for '
+            f'it is not beside "{out}", or was altered.',
+            "If it was published, take it from where it was published. If another machine began it, run "
+            "the command there. If it is lost, the budget stays spent, because noise is never drawn "
+            "twice under one payment: ask anew, with another `request_id=` and `again=True`, which is "
+            "charged anew.",
+        )
+    check_files(hold(out, files))
+    return files

@@ -32,15 +32,7 @@ from safeside.releases import files
 from safeside.releases.files.answers import CSV
 from safeside.releases.methods import Conditions
 from safeside.releases.question import Targets, common_threshold
-from safeside.releases.record import (
-    FILE,
-    SIGNATURE,
-    Promised,
-    ReleaseRecord,
-    bad,
-    described,
-    written,
-)
+from safeside.releases.record import FILE, SIGNATURE, Promised, ReleaseRecord, bad, described, written
 from safeside.releases.release import Release, load_release
 from safeside.releases.signature import check_signature
 from safeside.releases.signing import PublicKey, load_public

@@ -10,7 +10,7 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from safeside.records import Part, PlainText
 from safeside.releases.answers import CODE, Answers, Label, labels
 from safeside.releases.methods.base import Conditions, Drawn, Mechanism, Method, Positive, Whole
 from safeside.visits import Places
+
+if TYPE_CHECKING:
+    from safeside.releases.question import Question
 
 _MOST_IN_TURN = 50_000
 _NOT_ASKED = -1
@@ -76,6 +79,13 @@ class SparseCounts(Method, frozen=True, kw_only=True, tag="sparse"):
         counts, limits = outlook.counts[order], outlook.limits[order]
         asked = SAGeo(epsilon_each=outlook.epsilon, alarms=1).reached(counts, limits)
         return float((asked * chances(counts, limits, outlook.epsilon)).sum())
+
+    def check(self, question: Question) -> None:
+        if len(question.measures) > 1:
+            raise BadQuestion(
+                "Groups are asked in turn by one measure only.",
+                'Ask without `max_alarms=`, or with `method="selection"`, or about one measure at a time.',
+            )
 
     def mechanism(self, asked: Conditions) -> SAGeo:
         alarms = exact.whole(self.alarms, "`max_alarms=`", least=1)
@@ -228,10 +238,9 @@ def _by_release(directory: Path, places: Places) -> tuple[str, Whole]:
             f'"{directory}" is a simulation, not a release.', "Give the directory of an earlier release."
         )
     said = earlier.answers
-    most = int(said.upper.max()) + 1 if len(said) else 1
-    bound: dict[str, int] = {}
-    for place, upper, bounded in zip(said.places, said.upper, said.bounded, strict=True):
-        bound[place] = max(bound.get(place, 0), int(upper) if bounded else most)
+    most = int(said.upper.max()) + 1
+    largest = np.where(said.bounded, said.upper, most).reshape(-1, len(said.targets)).max(axis=0)
+    bound = dict(zip(said.targets, largest.tolist(), strict=True))
     keys = np.array([bound.get(place, most + 1) for place in places.ids], dtype=np.int64)
     return earlier.id, np.argsort(keys, kind="stable").astype(np.int64)
 
