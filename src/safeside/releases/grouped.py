@@ -130,20 +130,15 @@ def ask_groups(given: Mapping[str, Any], form: VisitFormat) -> About:
         sizes=() if listed.size is None else tuple(listed.size.tolist()),
         share=share,
     )
+    called = Subject.named(given["group_noun"] or "group/groups")
+    people = given["noun"] or "person counted/people counted"
     return About(
         listed=listed,
         windows=(Window.parse(grouped.window),),
         at_most=at_most,
-        subject=_subject(given["noun"], given["group_noun"]),
+        subject=Subject.named(people, verb="belong", place=called.one, places=called.many),
         grouped=grouped,
     )
-
-
-def _subject(noun: str | None, group_noun: str | None) -> Subject:
-    """Those who are counted and the groups they are in, by their nouns, each one and many."""
-    groups = Subject.named(group_noun or "group/groups")
-    people = noun or "person counted/people counted"
-    return Subject.named(people, verb="belong", place=groups.one, places=groups.many)
 
 
 def _date(given: str | date | None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -114,11 +114,9 @@ def prepare(
     signing = account.key
     if not isinstance(signing, PrivateKey):
         signing = load_private(signing, ask=ask_passphrase)
-    lent = account.ledger
-    opened: AbstractContextManager[Ledger] = (
-        nullcontext(lent) if isinstance(lent, Ledger) else open_ledger(lent)
-    )
-    with opened as book:
+    with ExitStack() as closing:
+        lent = account.ledger
+        book = lent if isinstance(lent, Ledger) else closing.enter_context(open_ledger(lent))
         known = book.dataset(account.dataset)
         inquiry = question or ask(**asked, dataset=known)
         require_declared(inquiry.question, known)

@@ -80,15 +80,17 @@ def check_signature(directory: Path, file: str, keys: Sequence[PublicKey]) -> Si
             "given.",
             "Get the publisher's .pub or .keyring file from a source you trust, not from the release itself.",
         )
-    message = pre_authentication_encoding(envelope.payload)
-    if envelope.payloadType != PAYLOAD_TYPE or not key.signed(message, signed.sig):
-        raise _altered(file)
-    try:
-        signature = records.decode(Signature, envelope.payload)
-    except ValueError:
-        raise bad(f"{SIGNATURE} cannot be read") from None
-    if (signature.file, signature.sha256) != (file, records.digest(data)):
-        raise _altered(file)
+    message, signature = pre_authentication_encoding(envelope.payload), None
+    if envelope.payloadType == PAYLOAD_TYPE and key.signed(message, signed.sig):
+        try:
+            signature = records.decode(Signature, envelope.payload)
+        except ValueError:
+            raise bad(f"{SIGNATURE} cannot be read") from None
+    if signature is None or (signature.file, signature.sha256) != (file, records.digest(data)):
+        raise BadSignature(
+            f"The signature does not belong to this {file}: one of them was altered.",
+            "Do not use the release. Ask the publisher for it again, and tell them what you found.",
+        )
     return signature
 
 
@@ -108,10 +110,3 @@ def _envelope(directory: Path) -> Envelope:
     except ValueError:
         raise bad(f"{SIGNATURE} cannot be read") from None
     return envelope
-
-
-def _altered(file: str) -> BadSignature:
-    return BadSignature(
-        f"The signature does not belong to this {file}: one of them was altered.",
-        "Do not use the release. Ask the publisher for it again, and tell them what you found.",
-    )
