@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 from tests.browser.conftest import Open
+from tests.browser.seeing import RECORD, texts
 from tests.releases.making import states_of
 
 from safeside import Account, ask, create_key, create_ledger, publish
@@ -132,9 +133,14 @@ def card_of(page: Any, group: str) -> str:
 
 def test_the_map_says_shares_as_the_table_does(folder: Path, visit: Open) -> None:
     release = released(folder, "map", groups=on_a_map(folder), epsilon="2/3")
-    opened = visit(release.map)
+    opened = visit(release.map, script=RECORD)
     page = opened.page
     said, sizes = release.answers, release.to_polars()["size"].to_list()
+    page.wait_for_selector("#map[data-painted]")
+    shares = {f"≤{at_most(bound, size)}" for bound, size in zip(said.upper.tolist(), sizes, strict=True)}
+    marked = {text for text, _ in texts(page) if text.startswith("≤")}
+    assert marked
+    assert marked <= shares, "a number of people would read as a share"
     quiet = states_of(said).index("AT_MOST")
     bound, size = int(said.upper[quiet]), sizes[quiet]
     listed = f"{bound} of the {size} listed on 1 September 2026 ({at_most(bound, size)})"

@@ -46,3 +46,7 @@ def test_two_pictures_stand_side_by_side_where_there_is_room(visit: Open, width:
     assert (left["y"] == right["y"]) == beside
     assert (left["x"] + left["width"] < right["x"]) == beside
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    texts = (
+        "[...document.querySelectorAll('svg text, .key b')].map((one) => one.getBoundingClientRect().height)"
+    )
+    assert min(page.evaluate(texts)) >= 12, "as large as beside the pictures, however narrow the page"

@@ -87,10 +87,12 @@ function boundOf(kind) {
   return kind === HIGHER && !THRESHOLDS && bounds.size === 1 ? [...bounds][0] : null;
 }
 
+const askedShare = () => (chosen === null ? DATA.share : tenths(chosen));
+
 // Words for a kind in general (legend); then without the noun, where it was said nearby.
 function legendWords(kind, short = false) {
   const n = boundOf(kind), noun = short ? "-short" : "";
-  if (kind === AT_MOST && BY_SHARE) return say(`answer.at-most-share${noun}`, { share: chosen === null ? DATA.share : tenths(chosen) });
+  if (kind === AT_MOST && BY_SHARE) return say(`answer.at-most-share${noun}`, { share: askedShare() });
   if (kind === AT_MOST) return n === null ? say("answer.at-most-own") : say(`answer.at-most${noun}`, { n });
   if (kind === HIGHER) return n === null ? say("answer.at-most-above") : say(`answer.at-most${noun}`, { n });
   if (kind === AT_LEAST) return say(`answer.at-least${noun}`, { n });

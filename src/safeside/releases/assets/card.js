@@ -16,7 +16,7 @@ function pick(i) {
     const close = element("button", "×", "close"), answer = element("p", "", "answer");
     close.type = "button"; close.setAttribute("aria-label", say("close"));
     close.onclick = () => { pick(-1); mapCanvas.focus(); };
-    answer.append(markCanvas(state[i], UPPER[i]), element("span", words(i)));
+    answer.append(markCanvas(state[i], boundMark(i)), element("span", words(i)));
     const where = [DATA.names && DATA.names[i] ? DATA.ids[i] : "", regionOf(i)].filter(Boolean).join(", ");
     const parts = [element("h3", nameOf(i)), element("p", where, "hint")];
     if (WINDOWS.length > 1) parts.push(element("p", WINDOWS[at].label, "hint when"));

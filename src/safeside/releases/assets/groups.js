@@ -7,13 +7,14 @@ const collator = new Intl.Collator(LANGUAGE, { numeric: true });
 const isCertain = (i) => (level === null ? state[i] === AT_MOST : needed(i) <= level);
 const said = (i) => (isCertain(i) ? "yes" : state[i] === NOT_ASKED ? "unasked" : "no");
 
+// Where there is little room the bound is shown in what was asked about: people, or a share of them.
 const columns = [
   { key: "name", title: "group", less: (a, b) => collator.compare(nameOf(a), nameOf(b)) },
   ...(DATA.regions ? [{ key: "region", title: "region", optional: true, less: (a, b) => collator.compare(regionOf(a), regionOf(b)) }] : []),
   { key: "answer", title: "answer", less: (a, b) => isCertain(b) - isCertain(a) || needed(a) - needed(b) },
-  { key: "bound", title: "bound", less: (a, b) => needed(a) - needed(b) || UPPER[a] - UPPER[b] },
+  { key: "bound", title: "bound", optional: BY_SHARE, less: (a, b) => needed(a) - needed(b) || UPPER[a] - UPPER[b] },
   ...(SIZES ? [
-    { key: "share", title: "share", numeric: true, less: (a, b) => shareOf(a) - shareOf(b) },
+    { key: "share", title: "share", numeric: true, optional: !BY_SHARE, less: (a, b) => shareOf(a) - shareOf(b) },
     { key: "rest", title: "rest", numeric: true, optional: true, less: (a, b) => shareOf(b) - shareOf(a) },
     { key: "size", title: "size", numeric: true, optional: true, less: (a, b) => SIZES[a] - SIZES[b] },
   ] : []),
@@ -41,7 +42,7 @@ function cell(i, column) {
   else if (column.key === "rest") {
     data.textContent = tenths(1000 - shareOf(i));
     data.title = restWords(i);
-  } else if (column.key === "bound") { data.textContent = boundText(i); if (!isCertain(i)) data.className = "soft"; }
+  } else if (column.key === "bound") { data.textContent = boundText(i); data.classList.toggle("soft", !isCertain(i)); }
   else { data.textContent = say(`groups.${said(i)}`); data.className = `answer ${said(i)}`; }
   return data;
 }

@@ -97,11 +97,26 @@ function visible() {
   return seen;
 }
 
+// A mark that would cover another carries no text: half of a number reads as another number.
+function bareMarks(seen, r) {
+  const over = new Uint16Array(across * down), bare = new Set();
+  const box = (i, wide) => [toX(X[i]) - r - wide, toY(Y[i]) - r, toX(X[i]) + r + wide, toY(Y[i]) + r];
+  const put = (i, wide, by) => eachCell(...box(i, wide), (cell) => { over[cell] += by; return false; });
+  for (const i of seen) put(i, 0, 1);
+  for (const i of seen) {
+    const wide = widen(pen, state[i], r, markText(state[i], boundMark(i)));
+    put(i, 0, -1);
+    if (eachCell(...box(i, wide), (cell) => over[cell] > 0)) { bare.add(i); put(i, 0, 1); } else put(i, wide, 1);
+  }
+  return bare;
+}
+
 function paintMarks(seen) {
   const spacing = Math.sqrt((width * height) / Math.max(1, seen.length));
   const largest = seen.perRoom > 1.4 ? 6 : width < 500 ? 9 : 11;
   const r = Math.round(Math.min(largest, Math.max(3, spacing * 0.2)) * 2) / 2;
   const faint = matched !== null, texts = r >= 8, reach = {};
+  const bare = texts ? bareMarks(seen, r) : new Set();
   // The rarer the kind, the later it is drawn, so that it is never hidden under the common one.
   const counts = new Array(KINDS).fill(0);
   for (const i of seen) counts[state[i]]++;
@@ -113,7 +128,7 @@ function paintMarks(seen) {
       const x = toX(X[i]), y = toY(Y[i]), here = !faint || matched[i] === 1;
       pen.globalAlpha = here ? 1 : 0.15;
       reach[i] = r;
-      if (texts && here) reach[i] += drawMarkWithText(pen, kind, x, y, r, UPPER[i]);
+      if (texts && here && !bare.has(i)) reach[i] += drawMarkWithText(pen, kind, x, y, r, boundMark(i));
       else pen.drawImage(sheet, x - side / 2, y - side / 2, side, side);
       take(x - reach[i], y - r, x + reach[i], y + r);
     }
@@ -145,7 +160,7 @@ function paintBins(seen) {
 
 function paintSelected() {
   const x = toX(X[selected]), y = toY(Y[selected]);
-  const wide = drawMarkWithText(pen, state[selected], x, y, 11, UPPER[selected]);
+  const wide = drawMarkWithText(pen, state[selected], x, y, 11, boundMark(selected));
   pen.strokeStyle = ink.ink; pen.lineWidth = 3;
   pen.beginPath(); pen.roundRect(x - 16 - wide, y - 16, 2 * (16 + wide), 32, 16); pen.stroke();
   take(x - 18 - wide, y - 18, x + 18 + wide, y + 18);

@@ -35,8 +35,16 @@ function drawMark(pen, kind, x, y, r, wide = 0) {
 }
 
 // Large marks carry text as well. A bound always has its sign: a bare "1" would read as one person.
+const signed = (bound) => `≤${bound < 1e4 ? bound : bound.toExponential(0)}`;
+// What stands in the mark of one place: a share where shares are asked about, or "16" would read as 16 %.
+const boundMark = (i) => (UPPER[i] === NONE ? "" : BY_SHARE ? `≤${tenths(shareOf(i))}` : signed(UPPER[i]));
+function legendMark(kind) {
+  if (kind === AT_MOST && BY_SHARE) return `≤${askedShare()}`;
+  return boundOf(kind) === null ? "" : signed(boundOf(kind));
+}
+
 function markText(kind, bound) {
-  if (kind === AT_MOST || kind === HIGHER) return bound === NONE ? "" : `≤${bound < 1e4 ? bound : bound.toExponential(0)}`;
+  if (kind === AT_MOST || kind === HIGHER) return bound;
   return kind === UNCLEAR ? "?" : kind === AT_LEAST ? "≥" : "";
 }
 
@@ -74,7 +82,7 @@ function stamp(kind, r, scale) {
 }
 
 // The mark as an element of its own: with a bound, as the map shows it where there is room for text.
-function markCanvas(kind, bound = NONE) {
+function markCanvas(kind, bound = "") {
   const sheet = document.createElement("canvas"), scale = window.devicePixelRatio || 1, pen = sheet.getContext("2d");
   const text = markText(kind, bound), r = text ? 10 : 7, wide = text ? widen(pen, kind, r, text) : 0;
   const across = Math.max(22, Math.ceil(2 * (r + wide)) + 4), high = r > 7 ? 26 : 22;

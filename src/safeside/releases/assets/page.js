@@ -7,7 +7,7 @@ function buildLegend() {
   byId("legend").replaceChildren(...rows.flatMap((kind) => {
     const row = document.createElement("li");
     row.dataset.state = STATES[kind] || "HIGHER";
-    row.append(markCanvas(kind, boundOf(kind) ?? NONE), element("b", legendWords(kind)), element("span", number(counts[kind]), "n"));
+    row.append(markCanvas(kind, legendMark(kind)), element("b", legendWords(kind)), element("span", number(counts[kind]), "n"));
     return [row, ...levels(kind)];
   }));
   return counts;
