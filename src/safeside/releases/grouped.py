@@ -55,11 +55,8 @@ class Grouped(Part, frozen=True, kw_only=True):
 
     def policy(self, targets: Sequence[str]) -> Policy:
         """Of every condition that is counted, exactly as it is counted, that it is not true of you."""
-        whole = Policy.none()
-        for one in self.counted.all:
-            said = f"{one.name} ({one.where})" if one.where.terms else one.name
-            whole |= Policy.not_visited(targets, f"{said} on {self.as_of}")
-        return whole
+        named = [f"{one.name} ({one.where})" if one.where.terms else one.name for one in self.counted.all]
+        return Policy.not_visited(targets, *(f"{one} on {self.as_of}" for one in named))
 
     def require_within(self, counts: Whole) -> None:
         """Stop where a count is above the public size of its group: that limit is broken."""

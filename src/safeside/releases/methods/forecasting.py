@@ -6,6 +6,7 @@ published. None of it is private; one made from private data would be an output 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta, tzinfo
@@ -122,16 +123,10 @@ def _moves(learned: Sequence[Release], targets: Sequence[str], windows: Sequence
 
 def _shared(release: Release, targets: Sequence[str], windows: Sequence[Window]) -> tuple[Whole, Whole]:
     """The conditions asked about that the release answered at the same time of the day, in both orders."""
-    answered = release.answers.targets
-    number = {target: at for at, target in enumerate(answered)}
-    places = [(at, number[target]) for at, target in enumerate(targets) if target in number]
-    hours = {_hour(window): at for at, window in enumerate(release.record.question.each_window)}
-    pairs = [
-        (at * len(targets) + here, hours[_hour(window)] * len(answered) + there)
-        for at, window in enumerate(windows)
-        if _hour(window) in hours
-        for here, there in places
-    ]
+    hours = map(_hour, release.record.question.each_window)
+    answered = {one: at for at, one in enumerate(itertools.product(hours, release.answers.targets))}
+    asked = enumerate(itertools.product(map(_hour, windows), targets))
+    pairs = [(at, answered[one]) for at, one in asked if one in answered]
     both = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     return both[:, 0], both[:, 1]
 
