@@ -53,8 +53,8 @@ function paintNames(seen, reach) {
   for (const i of seen) {
     if (matched !== null && !matched[i]) continue;
     const full = nameOf(i), name = full.length > 34 ? `${full.slice(0, 32)}…` : full;
-    const x = toX(X[i]), y = toY(Y[i]), wide = pen.measureText(name).width, side = reach[i] + 5 + wide / 2;
-    writeAt(name, [[x + side, y], [x - side, y], [x, y + 20], [x, y - 20]], wide);
+    const x = toX(X[i]), y = toY(Y[i]), wide = pen.measureText(name).width, side = reach[i] + 5 + wide / 2, far = i === selected ? 30 : 20;
+    writeAt(name, [[x + side, y], [x - side, y], [x, y + far], [x, y - far]], wide);
   }
 }
 

@@ -134,6 +134,12 @@ function paintMarks(seen) {
     }
   }
   pen.globalAlpha = 1;
+  if (selected in reach) {
+    // The ring around the place that was picked, which is drawn last, hides no name.
+    const x = toX(X[selected]), y = toY(Y[selected]);
+    reach[selected] = 22 + widen(pen, state[selected], 11, markText(state[selected], boundMark(selected)));
+    take(x - reach[selected] + 4, y - 18, x + reach[selected] - 4, y + 18);
+  }
   if (texts) paintNames(seen, reach);
 }
 
