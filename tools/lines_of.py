@@ -2,26 +2,28 @@
 """Lines for the same behaviour, before and after: how many each room of the core had, and has, for it.
 
 Before: the lines at a commit, less those of files that moved out of the core since (studies, planted bugs).
-After: the lines of the last commit, less those that came with new behaviour: by `git blame -w -C -C`, from
-one of the commits in new_behaviour.txt, or of one of the files, functions and classes that are listed there
-because the commit that brought them did something else as well. Takes some minutes.
+After: the history since is replayed, and every line knows how much of it came with new behaviour. Lines that
+one of the commits in new_behaviour.txt added are new; lines that another commit put in the place of others
+are as new as those were, and where they are more than those, the rest is old. What a commit deletes in one
+place and adds in another is treated as one such exchange. Files, functions and classes that the list names,
+because the commit that brought them did something else as well, are new at the end.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 HERE = Path(__file__).parent.parent
 CORE = "src/safeside/"
 LISTED = Path(__file__).with_name("new_behaviour.txt")
-WORKERS = 2
 
 
 def room_of(path: str) -> str:
@@ -76,12 +78,53 @@ def moved_out(renames: Iterable[tuple[str, str]]) -> set[str]:
     return {old for new, old in first.items() if old.startswith(CORE) and not new.startswith(CORE)}
 
 
-def kept_lines(blamed: str, new: tuple[str, ...], within: Collection[int] = ()) -> int:
-    """How many lines of `git blame -l -s` come from none of these commits and are none of these lines."""
-    return sum(
-        number not in within and not line.lstrip("^").startswith(new)
-        for number, line in enumerate(blamed.splitlines(), 1)
-    )
+def replayed(files: dict[str, list[float]], commit: Commit, *, new: bool) -> None:
+    """Bring how new each line of each file is to the state after a commit."""
+    taken, room, moved = 0.0, [0, 0], dict[str, list[float | None]]()
+    for change in commit:
+        lines, at = files.pop(change.old, []), 0
+        after: list[float | None] = []
+        for begin, gone, added in change.hunks:
+            after += lines[at:begin]
+            lost, at = lines[begin : begin + gone], begin + gone
+            if new:
+                after += [1.0] * added
+            elif lost and added:
+                after += [sum(lost) / max(gone, added)] * added
+            else:
+                taken, room = taken + sum(lost), [room[0] + gone, room[1] + added]
+                after += [None] * added
+        if change.new:
+            moved[change.new] = after + lines[at:]
+    elsewhere = taken / max(*room, 1)
+    files |= {path: [elsewhere if one is None else one for one in each] for path, each in moved.items()}
+
+
+class Change(NamedTuple):
+    """What a commit did to a file: its names ("" where there is none), and what became of which lines."""
+
+    old: str
+    new: str
+    hunks: list[tuple[int, int, int]]
+    """How many lines stand before, how many go, how many come."""
+
+
+Commit = list[Change]
+
+
+def changes(patch: str) -> Commit:
+    """The files of a patch that `git log -p -U0 -M` prints."""
+    return [_change(one) for one in re.split(r"(?m)^diff --git ", patch)[1:]]
+
+
+def _change(patch: str) -> Change:
+    head, hunks = patch.splitlines()[0], list[tuple[int, int, int]]()
+    for begin, gone, added in re.findall(r"(?m)^@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@", patch):
+        lost = int(gone or 1)
+        hunks.append((int(begin) - (lost > 0), lost, int(added or 1)))
+    old, new = head.removeprefix("a/").split(" b/")
+    kind = patch.split("\n@@", 1)[0]
+    return Change("" if "\nnew file" in kind else old, "" if "\ndeleted file" in kind else new, hunks)
 
 
 def before(commit: str) -> tuple[Counter[str], int]:
@@ -90,7 +133,7 @@ def before(commit: str) -> tuple[Counter[str], int]:
     gone = moved_out((old, new) for _, old, new in (line.split("\t") for line in log.splitlines() if line))
     lines, out = Counter[str](), 0
     for path in _files(commit):
-        number = len(_git("show", f"{commit}:{path}").splitlines())
+        number = len(_lines(commit, path))
         if path in gone:
             out += number
         else:
@@ -102,39 +145,44 @@ def after(commit: str) -> tuple[Counter[str], Counter[str]]:
     """Lines of each room now, and those of them that serve what was there at the commit."""
     listed = LISTED.read_text(encoding="utf-8")
     new, defined = commits(listed), definitions(listed)
-    paths = _files("HEAD")
-    if missing := defined.keys() - set(paths):
-        raise ValueError(f"there is no {min(missing)}")
-
-    def blame(path: str) -> str:
-        return _git("blame", "-w", "-C", "-C", "-l", "-s", f"{commit}..HEAD", "--", path)
-
+    files = {path: [0.0] * len(_lines(commit, path)) for path in _files(commit)}
+    log = _git("log", "--reverse", "-p", "-U0", "-M", "--format=%x00%H", f"{commit}..HEAD", "--", "src/*.py")
+    for each in log.split("\0")[1:]:
+        name, _, patch = each.partition("\n")
+        replayed(files, changes(patch), new=name.startswith(new))
     every, same = Counter[str](), Counter[str]()
-    with ThreadPoolExecutor(WORKERS) as pool:
-        for path, blamed in zip(paths, pool.map(blame, paths), strict=True):
-            every[room_of(path)] += len(blamed.splitlines())
-            within = lines_within(_git("show", f"HEAD:{path}"), defined[path]) if path in defined else ()
-            same[room_of(path)] += kept_lines(blamed, new, within)
-    return every, same
+    if missing := defined.keys() - set(files):
+        raise ValueError(f"there is no {min(missing)}")
+    for path in _files("HEAD"):
+        lines = _lines("HEAD", path)
+        if len(lines) != len(files[path]):
+            raise ValueError(f"the history of {path} does not lead to what it is")
+        within = lines_within("\n".join(lines), defined[path]) if path in defined else ()
+        every[room_of(path)] += len(lines)
+        same[room_of(path)] += sum(1 - one for at, one in enumerate(files[path], 1) if at not in within)
+    return every, Counter({room: round(number) for room, number in same.items()})
 
 
 def table(was: Mapping[str, int], every: Mapping[str, int], same: Mapping[str, int], out: int) -> str:
-    """One line for each room that was there before, their sum, and what is not compared."""
+    """One line for each room, their sum, and what is not compared."""
+    rows = {
+        room: (was.get(room, 0), same.get(room, 0), every.get(room, 0)) for room in sorted({*was, *every})
+    }
+    rows["total"] = tuple(map(sum, zip(*rows.values(), strict=True)))
     lines = [f"{'room':<12}{'before':>8}{'same':>8}{'fewer':>8}{'new':>8}"]
-    for room in sorted(was):
-        new = every[room] - same[room]
-        lines.append(f"{room:<12}{was[room]:>8}{same[room]:>8}{was[room] - same[room]:>8}{new:>8}")
-    sums = [sum(column[room] for room in was) for column in (was, same, every)]
-    lines.append(f"{'total':<12}{sums[0]:>8}{sums[1]:>8}{sums[0] - sums[1]:>8}{sums[2] - sums[1]:>8}")
-    others = sum(number for room, number in every.items() if room not in was)
-    lines.append(f"Not compared: {out} lines of before that moved out of the core (studies, planted bugs),")
-    lines.append(f"and {others} lines in rooms that are new.")
+    for room, (before, kept, now) in rows.items():
+        lines.append(f"{room:<12}{before:>8}{kept:>8}{before - kept:>8}{now - kept:>8}")
+    lines.append(f"Not compared: {out} lines of before that moved out of the core (studies, planted bugs).")
     return "\n".join(lines)
 
 
 def _files(commit: str) -> list[str]:
     listed = _git("ls-tree", "-r", "--name-only", "--end-of-options", commit, "--", CORE).splitlines()
     return [path for path in listed if path.endswith(".py")]
+
+
+def _lines(commit: str, path: str) -> list[str]:
+    return _git("show", f"{commit}:{path}").splitlines()
 
 
 def _git(*words: str) -> str:

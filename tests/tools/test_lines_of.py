@@ -6,12 +6,14 @@ import pytest
 from tools.lines_of import (
     HERE,
     LISTED,
+    Change,
+    changes,
     commits,
     definitions,
-    kept_lines,
     lines_within,
     main,
     moved_out,
+    replayed,
     room_of,
     table,
 )
@@ -31,10 +33,43 @@ def test_files_are_followed_through_renames_until_they_leave_the_core() -> None:
     assert moved_out(renames) == {"src/safeside/audit/planted.py"}
 
 
-def test_lines_of_listed_commits_are_left_out() -> None:
-    blamed = "aaaa1111 1) x\n^bbbb2222 2) y\nbbbb3333 3) z\n"
-    assert kept_lines(blamed, ("bbbb2",)) == 2
-    assert kept_lines(blamed, ("aaaa", "bbbb")) == 0
+def change(*hunks: tuple[int, int, int], old: str = "a.py", new: str = "a.py") -> Change:
+    return Change(old, new, list(hunks))
+
+
+def test_lines_of_listed_commits_are_new_and_what_takes_their_place_is_as_new_as_they_were() -> None:
+    files = {"a.py": [0.0] * 4}
+    replayed(files, [change((2, 0, 4))], new=True)
+    assert files == {"a.py": [0, 0, 1, 1, 1, 1, 0, 0]}
+    replayed(files, [change((0, 4, 2))], new=False)
+    assert files == {"a.py": [0.5, 0.5, 1, 1, 0, 0]}
+    replayed(files, [change((2, 2, 8))], new=False)
+    assert files == {"a.py": [0.5, 0.5, *[0.25] * 8, 0, 0]}, "what is more than was there is not new"
+
+
+def test_lines_that_move_to_another_file_stay_as_new_as_they_were() -> None:
+    files = {"a.py": [1.0, 1.0, 0.0, 0.0]}
+    moves = [change((0, 3, 0), old="a.py", new="b.py"), change((0, 0, 3), old="", new="c.py")]
+    replayed(files, moves, new=False)
+    assert files == {"b.py": [0.0], "c.py": [pytest.approx(2 / 3)] * 3}
+    replayed(files, [change((0, 1, 0), old="b.py", new="")], new=False)
+    assert list(files) == ["c.py"]
+
+
+def test_a_patch_says_what_became_of_which_lines() -> None:
+    patch = (
+        "diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -3 +3,2 @@ def f():\n-x\n+y\n+z\n"
+        "@@ -7,2 +8,0 @@\n-u\n-v\n@@ -9,0 +9 @@\n+w\n"
+        "diff --git a/b.py b/c.py\nsimilarity index 100%\nrename from b.py\nrename to c.py\n"
+        "diff --git a/d.py b/d.py\nnew file mode 100644\n--- /dev/null\n+++ b/d.py\n@@ -0,0 +1 @@\n+x\n"
+        "diff --git a/e.py b/e.py\ndeleted file mode 100644\n--- a/e.py\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n"
+    )
+    assert changes(patch) == [
+        change((2, 1, 2), (6, 2, 0), (9, 0, 1)),
+        change(old="b.py", new="c.py"),
+        change((0, 0, 1), old="", new="d.py"),
+        change((0, 1, 0), old="e.py", new=""),
+    ]
 
 
 def test_the_list_names_commits_by_their_first_digits() -> None:
@@ -51,7 +86,6 @@ def test_functions_and_classes_of_the_list_are_left_out() -> None:
     assert lines_within(source, {""}) == set(range(1, 11))
     with pytest.raises(ValueError, match="nothing is called d"):
         lines_within(source, {"d"})
-    assert kept_lines("aaaa 1) x\naaaa 2) y\nbbbb 3) z\n", ("bbbb",), {2}) == 1
 
 
 def test_the_list_names_files_functions_and_classes_that_are_there() -> None:
@@ -63,13 +97,11 @@ def test_the_list_names_files_functions_and_classes_that_are_there() -> None:
         assert lines_within((HERE / path).read_text(encoding="utf-8"), names)
 
 
-def test_the_table_says_what_is_not_compared() -> None:
-    text = table({"noise": 30}, {"noise": 29, "groups": 7}, {"noise": 25, "groups": 1}, 5)
+def test_the_table_compares_each_room_and_says_what_is_not_compared() -> None:
+    text = table({"noise": 30}, {"noise": 29, "words": 7}, {"noise": 25, "words": 1}, 5)
     rows = [" ".join(line.split()) for line in text.splitlines()]
-    assert rows[1] == "noise 30 25 5 4"
-    assert rows[2] == "total 30 25 5 4"
+    assert rows[1:4] == ["noise 30 25 5 4", "words 0 1 -1 6", "total 30 26 4 10"]
     assert "5 lines of before that moved out" in text
-    assert "7 lines in rooms that are new" in text
 
 
 def test_what_is_no_commit_is_refused(
