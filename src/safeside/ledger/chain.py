@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -23,13 +23,15 @@ from safeside.ledger.events import Action, Event, Head
 from safeside.ledger.lookup import check_documents, in_parts
 from safeside.ledger.refusals import exchanged, forked, tampered
 from safeside.ledger.state import SLACK_SECONDS, State
-from safeside.ledger.store import Draw, Glance, Identity, Row, Rows, Store
+from safeside.ledger.store import Draw, Glance, Identity, Rows, Store
 from safeside.ledger.witness import Line, Witness, witness_of
 
 _GROWN: Final = 10_000
 """After so many events the account begins anew at a checkpoint, so that it does not fill the memory."""
 
 
+Behind = tuple[Witness, int, list[Event], dict[str, str]]
+"""A witness, its open file, and the events and documents that it has not been told."""
 Recorded = Action | Sequence[Action]
 """What is to be added, in order; nothing where what was asked is recorded already."""
 
@@ -149,34 +151,36 @@ class Chain:
             if not self._begun:
                 # The first reading is the longest: not while others wait for us.
                 self.head()
-            with self._forgetting(), self.store.write(self._prepare) as rows:
-                self._look()
-                self._catch_up(rows)
-                if not recovering:
-                    self._require_whole()
-                steps.reached(steps.of(name, steps.BEGUN))
-                decided = decide(self._state)
-                actions = [decided] if isinstance(decided, Action) else decided
-                length = self._state.head.number + len(actions) - self._state.kept.number
-                due = not recovering and length >= self._every
-                if not actions and not (due and kind is events.Checkpoint):
-                    return self._state
-                spoken_of = {one for action in actions for one in events.documents_of(action)}
-                found = (documents or {}).items()
-                new = {one: body for one, body in found if body is not None and one in spoken_of}
-                behind = self._behind(rows, new)
-                for digest, body in new.items():
-                    rows.keep(digest, body)
-                added = [self._append(rows, action, now) for action in actions]
-                if due:
-                    added.append(self._append_checkpoint(rows, now))
-                for action in actions:
-                    if draw is not None and isinstance(action, events.Committed):
-                        rows.keep_draw(action.reservation, draw)
-                steps.reached(steps.of(name, steps.APPENDED))
-            self._stored = self._seen = self._state.head
-            steps.reached(steps.of(name, steps.STORED))
-            self._testify(behind, added)
+            # Witnesses are flushed when the turn is over: whoever is next need not wait for that.
+            with ExitStack() as told, self._forgetting(), self.store.turn(self._prepare):
+                with self.store.alone() as rows:
+                    self._look()
+                    self._catch_up(rows)
+                    if not recovering:
+                        self._require_whole()
+                    steps.reached(steps.of(name, steps.BEGUN))
+                    decided = decide(self._state)
+                    actions = [decided] if isinstance(decided, Action) else decided
+                    length = self._state.head.number + len(actions) - self._state.kept.number
+                    due = not recovering and length >= self._every
+                    if not actions and not (due and kind is events.Checkpoint):
+                        return self._state
+                    spoken_of = {one for action in actions for one in events.documents_of(action)}
+                    found = (documents or {}).items()
+                    new = {one: body for one, body in found if body is not None and one in spoken_of}
+                    behind = self._behind(rows, new, told)
+                    for digest, body in new.items():
+                        rows.keep(digest, body)
+                    added = [self._append(rows, action, now) for action in actions]
+                    if due:
+                        added.append(self._append_checkpoint(rows, now))
+                    for action in actions:
+                        if draw is not None and isinstance(action, events.Committed):
+                            rows.keep_draw(action.reservation, draw)
+                    steps.reached(steps.of(name, steps.APPENDED))
+                self._stored = self._seen = self._state.head
+                steps.reached(steps.of(name, steps.STORED))
+                self._testify(behind, added)
             steps.reached(steps.of(name, steps.WITNESSED))
             return self._state
 
@@ -208,9 +212,9 @@ class Chain:
 
     def testify(self) -> None:
         """Tell the witnesses what they have not been told, without adding anything."""
-        with self._turn:
+        with self._turn, ExitStack() as told:
             with self.reading() as (_, rows):
-                behind = self._behind(rows, {})
+                behind = self._behind(rows, {}, told)
             self._testify(behind, [])
 
     def restore(self, line: Line) -> None:
@@ -297,11 +301,8 @@ class Chain:
     def _from_checkpoint(self, rows: Rows) -> State | None:
         """The account at the newest checkpoint that can be believed."""
         for head in rows.snapshots():
-            row = rows.events(head.number, head.number)
-            if self._is_vouched(head) and row and row[0][1] == head.digest:
-                state = State.at(row[0], rows.snapshot(head.number), rows)
-                if state is not None:
-                    return state
+            if self._is_vouched(head) and (state := State.at(head, rows)) is not None:
+                return state
         return None
 
     def _compare(self) -> None:
@@ -356,40 +357,38 @@ class Chain:
             "wrong before, say so with `safeside.recover_ledger(..., accept_clock=True)`.",
         )
 
-    def _behind(self, rows: Rows, new: dict[str, str]) -> dict[Witness, tuple[list[Row], dict[str, str]]]:
-        """What each witness has not been told, for instance because a process was killed before it could."""
-        told = {}
+    def _behind(self, rows: Rows, new: dict[str, str], told: ExitStack) -> list[Behind]:
+        """What each witness has not been told, for instance because a process was killed before it could.
+
+        One that cannot be written is refused now, before an event is stored; all are flushed with `told`.
+        """
+        behind = []
         for witness in self._witnesses:
-            witness.ready()
+            handle = told.enter_context(witness.opened())
             missed = rows.events(witness.number + 1) if witness.number < self._state.head.number else []
-            for number, digest, body in missed:
+            known = [events.stored(*row) for row in missed]
+            for event in known:
                 # What lies before the checkpoint was not read: a witness is told nothing that is not true.
-                if events.digest(body) != digest or not self._state.passes(
-                    Head(number=number, digest=digest)
-                ):
-                    raise tampered(number, "it is not what was written")
-            wanted = {one for row in missed for one in events.documents_of(events.parse(row[2]).action)}
-            found = {
-                one: rows.document(one) for one in sorted(wanted - new.keys()) if self._lacks(witness, one)
+                if not self._state.passes(event.head):
+                    raise tampered(event.number, "it is not what was written")
+            wanted = {one for event in known for one in events.documents_of(event.action)}
+            found = {one: rows.document(one) for one in sorted(wanted - new.keys())} | new
+            lacking = {
+                one: body for one, body in found.items() if body is not None and self._lacks(witness, one)
             }
-            lacking = {one: body for one, body in found.items() if body is not None}
-            told[witness] = (
-                missed,
-                lacking | {one: body for one, body in new.items() if self._lacks(witness, one)},
-            )
-        return told
+            behind.append((witness, handle, known, lacking))
+        return behind
 
     def _lacks(self, witness: Witness, document: str) -> bool:
         """Whether a witness may not hold a document: it was not read there, and is of no earlier event."""
         first = self._state.lookup("document", document)
         return document not in witness.documents and (first is None or first > witness.base)
 
-    def _testify(self, behind: dict[Witness, tuple[list[Row], dict[str, str]]], added: list[Event]) -> None:
-        new = [(event.number, event.digest, event.body) for event in added]
+    def _testify(self, behind: list[Behind], added: list[Event]) -> None:
         last = self._state.checkpoint
         compared = last if last.number and not self._lost else None
-        for witness, (missed, documents) in behind.items():
-            witness.add(self.identity, missed + new, documents, compared)
+        for witness, handle, missed, documents in behind:
+            witness.add(handle, self.identity, missed + added, documents, compared)
         if not self._noted:
             addresses.note(self.addresses, self.identity.ledger_id)
             self._noted = True

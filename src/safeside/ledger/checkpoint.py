@@ -35,9 +35,10 @@ _MOST: Final = 16
 _DEEPEST: Final = 64
 """So many digits a path has."""
 
-Entries = dict[str, Any]
 Fetch = Callable[[Iterable[str]], dict[str, str]]
 """Nodes by their names, as far as they are there."""
+Item = tuple[str, str, msgspec.Raw]
+"""The path of a key, which is its digest; the key; its value as it is written."""
 
 
 class Broken(Exception):
@@ -45,10 +46,17 @@ class Broken(Exception):
 
 
 class Node(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A leaf has entries, every other node the names of its children by the next digit."""
+    """A leaf has entries, every other node the names of its children by the next digit.
 
-    entries: Entries | None = None
+    Values stay as they are written until somebody asks for one: most are only hashed again.
+    """
+
+    entries: dict[str, msgspec.Raw] | None = None
     children: dict[str, str] | None = None
+
+
+_decode: Final = msgspec.json.Decoder(Node).decode
+_encode: Final = msgspec.json.Encoder(order="sorted").encode
 
 
 class Index:
@@ -56,45 +64,36 @@ class Index:
 
     def __init__(self, root: str = EMPTY, fetch: Fetch = lambda _: {}) -> None:
         self.root = root
-        self.fetch = fetch
-        self.nodes: dict[str, str] = {}
-        """Nodes in memory, by name: those that were read, and all that were made here."""
         self.made: dict[str, str] = {}
         """Nodes that were made since `stored` was called."""
         self.replaced: set[str] = set()
         """Nodes of the tree as it was then that are no longer part of it."""
-        self._changed: Entries = {}
-        self._found: Entries = {}
-        """Entries of the tree that were asked for."""
-        self._decoded: dict[str, Node] = {}
+        self._fetch = fetch
+        self._nodes: dict[str, Node] = {}
+        """Nodes in memory, by name: those that were read, and all that were made here."""
+        self._changed: dict[str, Any] = {}
 
     def get(self, key: str) -> Any:
         """The value of a key; None where there is none."""
         if key in self._changed:
             return self._changed[key]
-        if key not in self._found and (value := self._find(key)) is not None:
-            self._found[key] = value
-        return self._found.get(key)
-
-    def _find(self, key: str) -> Any:
-        name, path = self.root, records.digest(key.encode())
-        for digit in path:
+        name = self.root
+        for digit in _path(key):
             if name == EMPTY:
                 return None
             node = self._node(name)
             if node.children is None:
-                return (node.entries or {}).get(key)
+                found = (node.entries or {}).get(key)
+                return None if found is None else msgspec.json.decode(found)
             name = node.children.get(digit, EMPTY)
         raise Broken
 
     def prefetch(self, keys: Iterable[str]) -> None:
         """Read the nodes on the way to these keys, a level at once. What is wrong is found when used."""
-        level = {records.digest(key.encode()): self.root for key in keys}
+        level = {_path(key): self.root for key in keys}
         for depth in range(_DEEPEST):
-            missing = {name for name in level.values() if name not in self.nodes} - {EMPTY}
-            if missing:
-                self._keep(self.fetch(missing))
-            nodes = {path: self._node(name) for path, name in level.items() if name in self.nodes}
+            self._read({name for name in level.values() if name not in self._nodes} - {EMPTY})
+            nodes = {path: self._nodes[name] for path, name in level.items() if name in self._nodes}
             level = {
                 path: node.children[path[depth]]
                 for path, node in nodes.items()
@@ -111,24 +110,25 @@ class Index:
         """Bring the tree up to date; the digest of its root."""
         if self._changed:
             self.prefetch(self._changed)
-            items = [(records.digest(key.encode()), key, value) for key, value in self._changed.items()]
+            changed = self._changed.items()
+            items = [(_path(key), key, msgspec.Raw(_encode(value))) for key, value in changed]
             self.root = self._with(self.root, 0, items)
-            self._changed, self._found = {}, {}
+            self._changed = {}
         return self.root
 
     def stored(self) -> None:
         """Everything made so far is in the table."""
         self.made, self.replaced = {}, set()
 
-    def _with(self, name: str, depth: int, items: list[tuple[str, str, Any]]) -> str:
+    def _with(self, name: str, depth: int, items: list[Item]) -> str:
         node = Node(entries={}) if name == EMPTY else self._node(name)
         if node.children is None:
             entries = {**(node.entries or {}), **{key: value for _, key, value in items}}
             if len(entries) <= _MOST:
                 return self._replace(name, Node(entries=entries))
-            items = [(records.digest(key.encode()), key, value) for key, value in entries.items()]
+            items = [(_path(key), key, value) for key, value in entries.items()]
         children = dict(node.children or {})
-        by_digit: dict[str, list[tuple[str, str, Any]]] = {}
+        by_digit: dict[str, list[Item]] = {}
         for item in items:
             by_digit.setdefault(item[0][depth], []).append(item)
         for digit, below in by_digit.items():
@@ -136,31 +136,32 @@ class Index:
         return self._replace(name, Node(children=children))
 
     def _replace(self, name: str, node: Node) -> str:
-        body = msgspec.json.encode(node, order="sorted").decode()
-        made = records.digest(body.encode())
+        body = _encode(node)
+        made = records.digest(body)
         if made != name:
-            self.nodes[made] = self.made[made] = body
+            self._nodes[made], self.made[made] = node, body.decode()
             self.replaced.discard(made)
-            self.nodes.pop(name, None)
-            self._decoded.pop(name, None)
+            self._nodes.pop(name, None)
             if self.made.pop(name, None) is None and name != EMPTY:
                 self.replaced.add(name)
         return made
 
     def _node(self, name: str) -> Node:
-        known = self._decoded.get(name)
-        if known is not None:
-            return known
-        if name not in self.nodes:
-            self._keep(self.fetch([name]))
-        if name not in self.nodes:
+        if name not in self._nodes:
+            self._read({name})
+        if name not in self._nodes:
             raise Broken
-        known = self._decoded[name] = msgspec.json.decode(self.nodes[name].encode(), type=Node)
-        return known
+        return self._nodes[name]
 
-    def _keep(self, found: dict[str, str]) -> None:
-        """Those that are what their names say."""
-        self.nodes |= {name: body for name, body in found.items() if records.digest(body.encode()) == name}
+    def _read(self, names: set[str]) -> None:
+        """Fetch nodes, and keep those that are what their names say."""
+        found = self._fetch(names) if names else {}
+        bodies = ((name, body.encode()) for name, body in found.items())
+        self._nodes |= {name: _decode(body) for name, body in bodies if records.digest(body) == name}
+
+
+def _path(key: str) -> str:
+    return records.digest(key.encode())
 
 
 class Snapshot(Record, frozen=True, kw_only=True):
@@ -200,4 +201,4 @@ def load(state: Account, data: bytes) -> None:
     state.ledger_id, state.key = kept.ledger, kept.key
     state.datasets, state.tallies, state.stopped = kept.datasets, kept.tallies, kept.stopped
     state.groups = {name: group for group in kept.groups for name in group.members}
-    state.index = Index(kept.index, state.nodes)
+    state.index = Index(kept.index, lambda names: state.source.nodes(names))

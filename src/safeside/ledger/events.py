@@ -19,6 +19,7 @@ import msgspec
 
 from safeside import records, untrusted
 from safeside.errors import BadQuestion, MadeByNewer, SafesideError
+from safeside.ledger.refusals import tampered
 from safeside.privacy.account import Budget, Caps, Cost
 from safeside.records import Part, Record
 
@@ -275,13 +276,14 @@ def make(head: Head, time: datetime, action: Action) -> Event:
     record = EventRecord(
         number=head.number + 1, previous=head.digest, time=moment.strftime(_TIME), action=action
     )
-    return _event(record, moment, records.encode(record).decode())
+    return _event(record, moment, records.encode(record))
 
 
 def parse(body: str) -> Event:
     """An event from its text; ValueError where it is none, MadeByNewer where a newer safeside wrote it."""
+    data = body.encode()
     try:
-        record = _decoded(body.encode())
+        record = _decoded(data)
         moment = datetime.fromisoformat(record.time)
     except MadeByNewer:
         raise
@@ -290,17 +292,30 @@ def parse(body: str) -> Event:
         raise ValueError(error.what) from None
     if len(record.time) != _TIME_LENGTH or moment.utcoffset() != timedelta(0):
         raise ValueError("a moment is not written as the ledger writes it")
-    return _event(record, moment, body)
+    return _event(record, moment, data)
 
 
-def _event(record: EventRecord, time: datetime, body: str) -> Event:
+def stored(number: int, digest: str, body: str) -> Event:
+    """The event of a row; LedgerTampered where the row is not what was written."""
+    if records.digest(body.encode()) != digest:
+        raise tampered(number, "it is not what was written")
+    try:
+        event = parse(body)
+    except ValueError:
+        raise tampered(number, "it cannot be read") from None
+    if event.number != number:
+        raise tampered(number, "it does not follow the event before it")
+    return event
+
+
+def _event(record: EventRecord, time: datetime, data: bytes) -> Event:
     return Event(
         number=record.number,
         previous=record.previous,
         time=time,
         action=record.action,
-        body=body,
-        digest=digest(body),
+        body=data.decode(),
+        digest=records.digest(data),
     )
 
 

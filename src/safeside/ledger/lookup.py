@@ -7,11 +7,11 @@ altered, or a question can only be answered by the whole list, `complete` folds 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from fractions import Fraction
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from safeside import records
 from safeside.errors import LedgerForked, LedgerMissing
@@ -24,16 +24,6 @@ from safeside.ledger.store import Row, Rows
 from safeside.records import Part
 
 _PART: Final = 5000
-
-
-class Source(Protocol):
-    """Where an account that began at a checkpoint finds what came before."""
-
-    def events(self, first: int, last: int = ..., /) -> list[Row]:
-        """Rows of events, in order."""
-
-    def nodes(self, names: Iterable[str], /) -> dict[str, str]:
-        """Nodes of the index by their names, as far as they are there."""
 
 
 class Entry(Part, frozen=True, kw_only=True):
@@ -60,7 +50,8 @@ _SINCE: Final = tuple(name for name in Entry.__struct_fields__ if name not in ("
 class Account:
     """Everything that follows from the events read so far."""
 
-    source: Source | None = None
+    source: Rows = field(default_factory=lambda: Rows(lambda *_: []))
+    """Where an account that began at a checkpoint finds what came before: the transaction that is open."""
     folding: bool = False
     """Whether an event is being folded: then nothing may be replaced under it."""
     base: Head = events.NOTHING
@@ -113,28 +104,17 @@ class Account:
     def _walk_back(self, number: int) -> None:
         lowest = min(self.digests)
         previous = self.digests[lowest]
-        for at, digest, body in reversed(self._source().events(number, lowest)):
-            try:
-                event = events.parse(body)
-            except ValueError:
-                raise tampered(at, "it cannot be read") from None
-            if digest != previous or event.digest != digest or event.number != at:
+        for row in reversed(self.source.events(number, lowest)):
+            at, digest, _ = row
+            if digest != previous:
                 raise tampered(at, "it does not lead to the checkpoint after it")
-            self.digests[at], previous = digest, event.previous
+            self.digests[at], previous = digest, events.stored(*row).previous
         if number not in self.digests:
             raise tampered(number, "it is missing")
 
     def complete(self) -> None:
         """Know everything, not only what follows from a checkpoint."""
         raise NotImplementedError
-
-    def _source(self) -> Source:
-        assert self.source is not None
-        return self.source
-
-    def nodes(self, names: Iterable[str]) -> dict[str, str]:
-        """Nodes of the index, from the transaction that is open now."""
-        return self._source().nodes(names)
 
     def lookup(self, kind: str, name: str) -> Any:
         """What the index holds under a name; None where it is certain that it holds nothing."""
@@ -177,18 +157,12 @@ class Account:
 
     def _load(self, request: str, entry: Entry) -> Reservation:
         """A reservation from the words of its event, which the index names by their digest."""
-        words = self._event(*entry.words)
-        at = self._event(entry.number, entry.digest)
+        words = event_at(self.source, *entry.words)
+        at = event_at(self.source, entry.number, entry.digest)
         paid = words.action.lost().action if isinstance(words.action, events.Found) else words.action
         assert isinstance(paid, events.Charged)
         since = {name: getattr(entry, name) for name in _SINCE}
         return replace(self.made(paid, at, request, words.head), **since)
-
-    def _event(self, number: int, digest: str) -> Event:
-        rows = self._source().events(number, number)
-        if not rows or rows[0][1] != digest or events.digest(rows[0][2]) != digest:
-            raise tampered(number, "it is not what was written")
-        return events.parse(rows[0][2])
 
     def known(self, request: str, digest: str) -> Reservation:
         """The reservation of that digest at its present stage."""
@@ -235,23 +209,28 @@ class Account:
         )
 
 
-def in_parts(source: Source, last: int) -> Iterator[Row]:
+def event_at(source: Rows, number: int, digest: str) -> Event:
+    """The event of that number, if it is the one of that digest; LedgerTampered where it is not."""
+    rows = source.events(number, number)
+    if not rows or rows[0][1] != digest:
+        raise tampered(number, "it is not what was written")
+    return events.stored(*rows[0])
+
+
+def in_parts(source: Rows, last: int) -> Iterator[Row]:
     """Every row up to a number, not all of them in memory at once."""
     for first in range(1, last + 1, _PART):
         yield from source.events(first, min(last, first + _PART - 1))
 
 
-def links(source: Source, last: Head) -> Iterator[Event]:
+def links(source: Rows, last: Head) -> Iterator[Event]:
     """Every event up to the last, each shown to lead to the next; LedgerTampered where one does not."""
     previous = events.BEFORE_ALL
-    for number, digest, body in in_parts(source, last.number):
-        try:
-            event = events.parse(body)
-        except ValueError:
-            raise tampered(number, "it cannot be read") from None
-        if event.digest != digest or event.previous != previous:
-            raise tampered(number, "it is not what was written")
-        previous = digest
+    for row in in_parts(source, last.number):
+        event = events.stored(*row)
+        if event.previous != previous:
+            raise tampered(event.number, "it is not what was written")
+        previous = event.digest
         yield event
     if previous != last.digest:
         raise tampered(last.number, "it is not what was written")

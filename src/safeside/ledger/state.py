@@ -15,7 +15,7 @@ from typing import Any, Final
 import msgspec
 
 from safeside import records
-from safeside.errors import MadeByNewer, SafesideError
+from safeside.errors import LedgerTampered, MadeByNewer, SafesideError
 from safeside.ledger import checkpoint, events, other_branch, rules
 from safeside.ledger.account import (
     Dataset,
@@ -29,9 +29,9 @@ from safeside.ledger.account import (
 )
 from safeside.ledger.checkpoint import Broken
 from safeside.ledger.events import Event, Head
-from safeside.ledger.lookup import Account, Source, in_parts
+from safeside.ledger.lookup import Account, event_at, in_parts
 from safeside.ledger.refusals import tampered
-from safeside.ledger.store import Row
+from safeside.ledger.store import Row, Rows
 from safeside.privacy.account import Budget
 
 SLACK_SECONDS: Final = 120
@@ -43,43 +43,45 @@ class State(Account):
     """The account as a fold of events."""
 
     @classmethod
-    def at(cls, row: Row, snapshot: str, source: Source) -> State | None:
-        """The account at a checkpoint that the witnesses know; None where its snapshot is not that one."""
-        number, digest, body = row
-        if events.digest(body) != digest:
-            return None
-        event = events.parse(body)
-        action = event.action
-        if event.number != number or not isinstance(action, events.Checkpoint):
-            return None
-        if events.digest(snapshot) != action.snapshot:
-            return None
-        at = event.head
-        state = cls(source=source, base=at, checkpoint=at, kept=at, head=at, time=event.time)
+    def at(cls, head: Head, rows: Rows) -> State | None:
+        """The account at a checkpoint that the witnesses know; None where what is stored is not that one."""
+        snapshot = rows.snapshot(head.number)
         try:
+            event = event_at(rows, head.number, head.digest)
+            action = event.action
+            if not isinstance(action, events.Checkpoint) or events.digest(snapshot) != action.snapshot:
+                return None
+            state = cls(source=rows, base=head, checkpoint=head, kept=head, head=head, time=event.time)
             checkpoint.load(state, snapshot.encode())
-        except ValueError:
+        except (LedgerTampered, ValueError):
             # For instance a sum with more digits than are read: the events themselves are added up instead.
             return None
-        state.digests[number] = digest
+        state.digests[head.number] = head.digest
         return state
 
     def read_all(self, rows: Sequence[Row]) -> None:
         """Fold rows. What they look up in the index is fetched in few steps, not one by one."""
-        parsed = {}
-        if self.base.number and len(rows) > 1:
-            for _, _, body in rows:
-                # What cannot be read is found in its turn.
-                with suppress(ValueError, SafesideError):
-                    parsed[body] = events.parse(body)
-            paid = [one.action for one in parsed.values() if isinstance(one.action, events.Reserved)]
-            self.index.prefetch(f"request {one.request}" for one in paid)
-        for row in rows:
-            self.read(*row, parsed.get(row[2]))
+        found: list[Event] = []
+        with suppress(SafesideError):
+            # What cannot be read is found in its turn.
+            found.extend(events.stored(*row) for row in rows if self.base.number)
+        paid = [one.action for one in found if isinstance(one.action, events.Reserved)]
+        self.index.prefetch(f"request {one.request}" for one in paid)
+        for event in found:
+            self._add(event)
+        for row in rows[len(found) :]:
+            self.read(*row)
 
-    def read(self, number: int, digest: str, body: str, parsed: Event | None = None) -> Event:
+    def read(self, number: int, digest: str, body: str) -> Event:
         """Fold one stored row; LedgerTampered names the first event that cannot be true."""
-        event = self._follows(number, digest, body, parsed)
+        return self._add(events.stored(number, digest, body))
+
+    def _add(self, event: Event) -> Event:
+        number, expected = event.number, self.head.number + 1
+        if number != expected:
+            raise tampered(expected, "it is missing")
+        if event.previous != self.head.digest:
+            raise tampered(number, "it does not follow the event before it")
         try:
             self.apply(event)
         except MadeByNewer:
@@ -94,21 +96,6 @@ class State(Account):
             # Whoever wrote it stored its snapshot with it.
             self.index.stored()
             self.kept = event.head
-        return event
-
-    def _follows(self, number: int, digest: str, body: str, parsed: Event | None) -> Event:
-        """The event of a row, if it is the next one."""
-        expected = self.head.number + 1
-        if number != expected:
-            raise tampered(expected, "it is missing")
-        if events.digest(body) != digest:
-            raise tampered(number, "it is not what was written")
-        try:
-            event = parsed or events.parse(body)
-        except ValueError:
-            raise tampered(number, "it cannot be read") from None
-        if event.previous != self.head.digest or event.number != number:
-            raise tampered(number, "it does not follow the event before it")
         return event
 
     def apply(self, event: Event) -> None:
@@ -168,7 +155,7 @@ class State(Account):
         if self.base.number == 0:
             return
         whole = State()
-        for row in in_parts(self._source(), self.head.number):
+        for row in in_parts(self.source, self.head.number):
             whole.read(*row)
         if whole.head != self.head:
             raise tampered(whole.head.number + 1, "it is missing")

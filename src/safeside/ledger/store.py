@@ -219,8 +219,7 @@ class Rows:
         newest = "(SELECT max(number) FROM safeside_snapshots)"
         self._execute(f"DELETE FROM safeside_snapshots WHERE number < {newest}", ())
         self._execute("UPDATE safeside_snapshots SET replaced = ''", ())
-        nodes = index.nodes if whole else index.made
-        self._insert("safeside_nodes (name, body)", nodes.items(), "ON CONFLICT (name) DO NOTHING")
+        self._insert("safeside_nodes (name, body)", index.made.items(), "ON CONFLICT (name) DO NOTHING")
         made = (head.number, head.digest, body, " ".join(sorted(index.replaced)))
         self._insert("safeside_snapshots (number, digest, body, replaced)", [made])
         index.stored()
@@ -331,17 +330,23 @@ class Store(ABC):
         """The only writer; what was appended is on the disk once the block has ended."""
 
     @contextmanager
-    def write(self, prepare: Callable[[], None] = lambda: None) -> Iterator[Rows]:
-        """The same, in the order of arrival.
+    def turn(self, prepare: Callable[[], None] = lambda: None) -> Iterator[None]:
+        """Before any other writer of this machine that came later.
 
         `prepare` is called once or twice shortly before, while somebody else still writes.
         """
         turn = nullcontext() if self.queue is None else queue.in_turn(self.queue, self.busy_seconds, prepare)
         try:
-            with turn, self.alone() as rows:
-                yield rows
+            with turn:
+                yield
         except queue.Late:
             raise busy(self.where, self.busy_seconds) from None
+
+    @contextmanager
+    def write(self) -> Iterator[Rows]:
+        """The only writer, in the order of arrival."""
+        with self.turn(), self.alone() as rows:
+            yield rows
 
     @abstractmethod
     def close(self) -> None:

@@ -29,7 +29,7 @@ from typing import Final
 from safeside import disk, records
 from safeside.errors import StoreUnavailable
 from safeside.ledger import events
-from safeside.ledger.events import Head
+from safeside.ledger.events import Event, Head
 from safeside.ledger.store import Identity
 
 STATE_VARIABLE: Final = "SAFESIDE_STATE_DIR"
@@ -186,12 +186,13 @@ class Witness:
 
     def add(
         self,
+        handle: int,
         identity: Identity,
-        rows: Iterable[tuple[int, str, str]],
+        added: Iterable[Event],
         documents: dict[str, str],
         checkpoint: Head | None,
     ) -> None:
-        """Append events, the documents they speak of, and once the key; on the disk before this returns.
+        """Append events, the documents they speak of, and once the key.
 
         `checkpoint` is one of the chain that everything read so far was compared with.
         """
@@ -199,7 +200,7 @@ class Witness:
         place = self.read if mark is None else min(self.read, self._later.get(mark, self.read))
         text = "".join(
             [f"{_DOCUMENT} {digest} {body}\n" for digest, body in documents.items()]
-            + [f"{_EVENT} {number} {digest} {body}\n" for number, digest, body in rows]
+            + [f"{_EVENT} {one.number} {one.digest} {one.body}\n" for one in added]
         )
         if not self.base and identity.fingerprint_key not in self.keys:
             text = f"{_IDENTITY} {records.encode(identity).decode()}\n{text}"
@@ -207,24 +208,21 @@ class Witness:
             text += f"{_COMPARED} {mark.number} {mark.digest} {place} {self._before(place)}\n"
         if not text:
             return
-        with self._opened() as handle:
+        try:
             size = os.fstat(handle).st_size
             # A line that a crash cut short must not swallow the first of these.
             cut = size and os.pread(handle, 1, size - 1) != b"\n"
             data = ("\n" + text if cut else text).encode()
             while data:
                 data = data[os.write(handle, data) :]
-            os.fsync(handle)
+        except OSError as error:
+            raise _unusable(self.path, error) from error
         if mark is not None:
             self.marks[mark] = place
 
-    def ready(self) -> None:
-        """Refuse now what `add` would refuse once the event is stored."""
-        with self._opened():
-            pass
-
     @contextmanager
-    def _opened(self) -> Iterator[int]:
+    def opened(self) -> Iterator[int]:
+        """The file, if it can be written; what is added to it is on the disk once the block has ended."""
         try:
             try:
                 handle = os.open(self.path, _FLAGS)
@@ -235,6 +233,7 @@ class Witness:
             try:
                 _require_file(os.fstat(handle))
                 yield handle
+                os.fsync(handle)
             finally:
                 os.close(handle)
         except OSError as error:
