@@ -111,7 +111,7 @@ def _index(value: object) -> int | None:
 def positive(value: Number, name: str) -> Fraction:
     """An exact number above zero."""
     number = fraction(value, name)
-    if number <= 0:
+    if number.numerator <= 0:
         raise BadNumber(f"{name} is {show(number)}.", f"Give {name} above zero.")
     return number
 
@@ -124,7 +124,7 @@ def epsilon(value: Number, name: str = "epsilon") -> Fraction:
 def error_rate(value: Number, name: str) -> Fraction:
     """A delta or an alpha: at least 0 and below 1."""
     number = fraction(value, name)
-    if not 0 <= number < 1:
+    if not 0 <= number.numerator < number.denominator:
         raise BadNumber(f"{name} is {show(number)}.", f"Give {name} at least 0 and below 1.")
     return number
 

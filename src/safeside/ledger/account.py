@@ -244,7 +244,8 @@ class Tally:
         """The same reservation at another stage."""
         self._stage(before.stage, -1)
         self._stage(after.stage, 1)
-        self.returned += (after.returned or ZERO) - (before.returned or ZERO)
+        if after.returned != before.returned:
+            self.returned += (after.returned or ZERO) - (before.returned or ZERO)
 
     def _stage(self, stage: Stage, many: int) -> None:
         self.stages[stage] = self.stages.get(stage, 0) + many
@@ -252,7 +253,8 @@ class Tally:
     def _count(self, one: Reservation, many: int) -> None:
         self._stage(one.stage, many)
         self.kinds[one.cost.kind] = self.kinds.get(one.cost.kind, 0) + many
-        self.returned += many * (one.returned or ZERO)
+        if one.returned:
+            self.returned += many * one.returned
         for neighbours in Neighbours if one.cost.kind is not Kind.ADP else ():
             alone = one.cost.alone(neighbours)
             if alone is None:

@@ -72,19 +72,23 @@ class Index:
         self._nodes: dict[str, Node] = {}
         """Nodes in memory, by name: those that were read, and all that were made here."""
         self._changed: dict[str, Any] = {}
+        self._found: dict[str, Any] = {}
+        """Entries of the tree that were asked for."""
 
     def get(self, key: str) -> Any:
         """The value of a key; None where there is none."""
-        if key in self._changed:
-            return self._changed[key]
+        for known in (self._changed, self._found):
+            if key in known:
+                return known[key]
         name = self.root
         for digit in _path(key):
             if name == EMPTY:
                 return None
             node = self._node(name)
             if node.children is None:
-                found = (node.entries or {}).get(key)
-                return None if found is None else msgspec.json.decode(found)
+                if (value := (node.entries or {}).get(key)) is not None:
+                    self._found[key] = msgspec.json.decode(value)
+                return self._found.get(key)
             name = node.children.get(digit, EMPTY)
         raise Broken
 
@@ -113,7 +117,7 @@ class Index:
             changed = self._changed.items()
             items = [(_path(key), key, msgspec.Raw(_encode(value))) for key, value in changed]
             self.root = self._with(self.root, 0, items)
-            self._changed = {}
+            self._changed, self._found = {}, {}
         return self.root
 
     def stored(self) -> None:

@@ -10,7 +10,6 @@ newer version is refused by name.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from typing import Any, ClassVar, Final, get_args
@@ -227,8 +226,7 @@ class EventRecord(Record, frozen=True, kw_only=True):
     action: AnyAction
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Head:
+class Head(msgspec.Struct, frozen=True, kw_only=True):
     """The last event, which stands for all before it."""
 
     number: int
@@ -238,8 +236,7 @@ class Head:
 NOTHING: Final = Head(number=0, digest=BEFORE_ALL)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Event:
+class Event(msgspec.Struct, frozen=True, kw_only=True):
     """An action in its place in the chain, with the bytes that were hashed."""
 
     number: int
@@ -276,14 +273,13 @@ def make(head: Head, time: datetime, action: Action) -> Event:
     record = EventRecord(
         number=head.number + 1, previous=head.digest, time=moment.strftime(_TIME), action=action
     )
-    return _event(record, moment, records.encode(record))
+    return _event(record, moment, records.encode(record).decode())
 
 
 def parse(body: str) -> Event:
     """An event from its text; ValueError where it is none, MadeByNewer where a newer safeside wrote it."""
-    data = body.encode()
     try:
-        record = _decoded(data)
+        record = _decoded(body.encode())
         moment = datetime.fromisoformat(record.time)
     except MadeByNewer:
         raise
@@ -292,30 +288,31 @@ def parse(body: str) -> Event:
         raise ValueError(error.what) from None
     if len(record.time) != _TIME_LENGTH or moment.utcoffset() != timedelta(0):
         raise ValueError("a moment is not written as the ledger writes it")
-    return _event(record, moment, data)
+    return _event(record, moment, body)
 
 
-def stored(number: int, digest: str, body: str) -> Event:
+def stored(number: int, said: str, body: str) -> Event:
     """The event of a row; LedgerTampered where the row is not what was written."""
-    if records.digest(body.encode()) != digest:
-        raise tampered(number, "it is not what was written")
     try:
         event = parse(body)
     except ValueError:
-        raise tampered(number, "it cannot be read") from None
+        wrong = "it is not what was written" if digest(body) != said else "it cannot be read"
+        raise tampered(number, wrong) from None
+    if event.digest != said:
+        raise tampered(number, "it is not what was written")
     if event.number != number:
         raise tampered(number, "it does not follow the event before it")
     return event
 
 
-def _event(record: EventRecord, time: datetime, data: bytes) -> Event:
+def _event(record: EventRecord, time: datetime, body: str) -> Event:
     return Event(
         number=record.number,
         previous=record.previous,
         time=time,
         action=record.action,
-        body=data.decode(),
-        digest=records.digest(data),
+        body=body,
+        digest=digest(body),
     )
 
 

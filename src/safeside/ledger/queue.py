@@ -34,8 +34,8 @@ _FIRST: Final = 16
 _LARGEST: Final = 1 << 60
 _PAUSE: Final = 0.0002
 _LONGEST_PAUSE: Final = 0.1
-_PART: Final = 20
-"""Who waits looks again after such a part of the time that one takes: many who look often take that time."""
+_PART: Final = 8
+"""Who is next looks again after such a part of a turn: many who look often take that time."""
 _NEAR: Final = 4
 """Who has no more than so many before it prepares."""
 _SET_LOCK: Final[int | None] = getattr(fcntl, "F_OFD_SETLK", None)
@@ -54,19 +54,12 @@ def in_turn(path: Path, seconds: float, prepare: Callable[[], None] = lambda: No
     """
     until = time.monotonic() + seconds
     with ExitStack() as held:
-        handle = number = None
-        if _SET_LOCK is not None:
-            with suppress(OSError):
+        with suppress(OSError):
+            if _SET_LOCK is not None:
                 handle = os.open(path, _FLAGS, _OWNER_ONLY)
                 _open.add(handle)
                 held.callback(_leave, handle)
-                number = _take_number(handle)
-                _wait_to_be_next(handle, number, until, prepare)
-        if handle is not None and number is not None:
-            with suppress(OSError):
-                if not _locked(handle, fcntl.F_WRLCK, _SERVED, 1):
-                    prepare()
-                _wait_to_be_served(handle, number, until)
+                _wait(handle, _take_number(handle), until, prepare)
         yield
 
 
@@ -88,13 +81,6 @@ def _leave_all() -> None:
 os.register_at_fork(after_in_child=_leave_all)
 
 
-def waiting(path: Path) -> int:
-    """How many numbers were given out and not served."""
-    data = path.read_bytes()
-    last, served = _NUMBER.unpack_from(data, _LAST)[0], _NUMBER.unpack_from(data, _SERVED)[0]
-    return int(last - served)
-
-
 def _take_number(handle: int) -> int:
     """The next number, with its byte locked."""
     while not _locked(handle, fcntl.F_WRLCK, _LAST, 1):
@@ -107,32 +93,28 @@ def _take_number(handle: int) -> int:
     return number
 
 
-def _wait_to_be_next(handle: int, number: int, until: float, prepare: Callable[[], None]) -> None:
-    """Until nobody holds a byte before ours; shared, so that those who wait do not stop each other.
+def _wait(handle: int, number: int, until: float, prepare: Callable[[], None]) -> None:
+    """Until nobody holds a byte before ours, and then until whoever is served has gone.
 
-    By how fast others were served it is guessed when to look again.
+    Those bytes are locked shared, so that those who wait do not stop each other. By how fast others were
+    served it is guessed when to look again.
     """
-    began, first, prepared = time.monotonic(), _number(handle, _SERVED), False
-    while not _locked(handle, fcntl.F_RDLCK, _FIRST, number):
+    began, first, near = time.monotonic(), _number(handle, _SERVED), _NEAR
+    while not (
+        (is_next := _locked(handle, fcntl.F_RDLCK, _FIRST, number))
+        and _locked(handle, fcntl.F_WRLCK, _SERVED, 1)
+    ):
         now, served = time.monotonic(), _number(handle, _SERVED)
+        before = 0 if is_next else max(0, number - served - 1)
         if now > until:
             raise Late
-        if not prepared and number - served - 1 <= _NEAR:
-            prepared = True
+        if before <= near:
+            near = 0 if before else -1
             prepare()
             continue
         each = (now - began) / max(1, served - first)
-        time.sleep(min(_LONGEST_PAUSE, max(_PAUSE, 2 * each / _PART, (number - served - 2) * each / 2)))
-
-
-def _wait_to_be_served(handle: int, number: int, until: float) -> None:
-    """Until whoever was served before has gone; then somebody else is next."""
-    began = time.monotonic()
-    while not _locked(handle, fcntl.F_WRLCK, _SERVED, 1):
-        now = time.monotonic()
-        if now > until:
-            raise Late
-        time.sleep(min(_LONGEST_PAUSE, max(_PAUSE, (now - began) / _PART)))
+        time.sleep(min(_LONGEST_PAUSE, max(_PAUSE, each * max(before / 3, 1 / _PART))))
+    # Now somebody else is next.
     os.pwrite(handle, _NUMBER.pack(number), _SERVED)
     _locked(handle, fcntl.F_UNLCK, _FIRST, number + 1)
 
