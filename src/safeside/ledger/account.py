@@ -174,9 +174,11 @@ class Group:
 
     def charge(self, periods: tuple[str, ...], cost: Budget) -> None:
         for period in periods:
-            self.spent[period] = self.spent.get(period, NONE) + cost
-            self.gross[period] = self.gross.get(period, NONE) + cost
-            self.peak = self.peak.most(self.spent[period])
+            before, gross = self.spent.get(period, NONE), self.gross.get(period, NONE)
+            self.spent[period] = after = before + cost
+            # The same as long as nothing has come back, and exact sums are slow.
+            self.gross[period] = after if gross == before else gross + cost
+            self.peak = after if self.peak.fits(after) else self.peak.most(after)
 
     def credit(self, periods: tuple[str, ...], amount: Budget, *, undo: bool = False) -> None:
         """Give back a part of a charge; or undo one under which nothing was drawn."""

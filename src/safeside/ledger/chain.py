@@ -311,9 +311,9 @@ class Chain:
             raise exchanged()
         state, self._begun = self._state, False
         for witness in (*self._witnesses, *self._given):
-            for line in witness.news():
+            for line in witness.news(state.recent, state.checkpoint):
                 if line.head.number > state.checkpoint.number:
-                    witness.is_later(line, state.checkpoint)
+                    witness.is_later(line.start, state.checkpoint)
                 if state.passes(line.head):
                     witness.number += line.head.number == witness.number + 1
                 elif not state.holds(line.head):

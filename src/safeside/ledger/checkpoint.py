@@ -74,6 +74,8 @@ class Index:
         self._changed: dict[str, Any] = {}
         self._found: dict[str, Any] = {}
         """Entries of the tree that were asked for."""
+        self.soon: Iterable[str] = ()
+        """Keys that will be asked for soon: if a node has to be read, those on the way to them are, too."""
 
     def get(self, key: str) -> Any:
         """The value of a key; None where there is none."""
@@ -92,7 +94,7 @@ class Index:
             name = node.children.get(digit, EMPTY)
         raise Broken
 
-    def prefetch(self, keys: Iterable[str]) -> None:
+    def _prefetch(self, keys: Iterable[str]) -> None:
         """Read the nodes on the way to these keys, a level at once. What is wrong is found when used."""
         level = {_path(key): self.root for key in keys}
         for depth in range(_DEEPEST):
@@ -113,7 +115,7 @@ class Index:
     def settle(self) -> str:
         """Bring the tree up to date; the digest of its root."""
         if self._changed:
-            self.prefetch(self._changed)
+            self._prefetch(self._changed)
             changed = self._changed.items()
             items = [(_path(key), key, msgspec.Raw(_encode(value))) for key, value in changed]
             self.root = self._with(self.root, 0, items)
@@ -151,6 +153,9 @@ class Index:
         return made
 
     def _node(self, name: str) -> Node:
+        if name not in self._nodes:
+            soon, self.soon = self.soon, ()
+            self._prefetch(soon)
         if name not in self._nodes:
             self._read({name})
         if name not in self._nodes:

@@ -7,6 +7,7 @@ altered, or a question can only be answered by the whole list, `complete` folds 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -24,6 +25,7 @@ from safeside.ledger.store import Row, Rows
 from safeside.records import Part
 
 _PART: Final = 5000
+_RECENT: Final = 100
 
 
 class Entry(Part, frozen=True, kw_only=True):
@@ -65,6 +67,8 @@ class Account:
     """The digest of the key under which input files are fingerprinted."""
     head: Head = events.NOTHING
     time: datetime | None = None
+    recent: deque[Event] = field(default_factory=lambda: deque(maxlen=_RECENT))
+    """The last events, with which the witnesses are compared word for word."""
     digests: dict[int, str] = field(default_factory=dict)
     datasets: dict[str, Dataset] = field(default_factory=dict)
     groups: dict[str, Group] = field(default_factory=dict)
@@ -141,7 +145,7 @@ class Account:
 
     def settle(self) -> None:
         """Bring the index up to date."""
-        self.index.prefetch(f"asks {same}" for same in self.asking)
+        self.index.soon = [f"asks {same}" for same in self.asking]
         for same in self.asking:
             self.index.set(f"asks {same}", self.asked(same))
         self.asking.clear()

@@ -114,14 +114,14 @@ class PostgresStore(Store):
     @contextmanager
     def peek(self) -> Iterator[Rows]:
         with self._explained():
-            yield Rows(partial(_run, self._connect()))
+            yield Rows(partial(_run, self._connect().cursor()))
 
     @contextmanager
     def _transaction(self, first: Sequence[str], but: tuple[str, ...] = ()) -> Iterator[Rows]:
         with self._explained(but):
             connection = self._begin(first)
             try:
-                yield Rows(partial(_run, connection))
+                yield Rows(partial(_run, connection.cursor()))
                 connection.execute("COMMIT")
             except BaseException:
                 if not connection.closed:
@@ -239,8 +239,6 @@ def _there(connection: psycopg.Connection[tuple[Any, ...]], table: str) -> bool:
     return connection.execute(query, (table,)).fetchone() is not None
 
 
-def _run(
-    connection: psycopg.Connection[tuple[Any, ...]], sql: str, values: Sequence[Any]
-) -> list[tuple[Any, ...]]:
-    cursor = connection.execute(sql.replace("?", "%s").encode(), values or None)
-    return cursor.fetchall() if cursor.description else []
+def _run(cursor: psycopg.Cursor[tuple[Any, ...]], sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+    cursor.execute(sql.replace("?", "%s").encode(), values or None)
+    return cursor.fetchall() if cursor.pgresult is not None and cursor.pgresult.nfields else []

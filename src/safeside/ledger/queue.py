@@ -33,7 +33,7 @@ _FIRST: Final = 16
 """The bytes of the numbers begin here."""
 _LARGEST: Final = 1 << 60
 _PAUSE: Final = 0.0002
-_LONGEST_PAUSE: Final = 0.1
+_LONGEST_PAUSE: Final = 0.25
 _PART: Final = 8
 """Who is next looks again after such a part of a turn: many who look often take that time."""
 _NEAR: Final = 4

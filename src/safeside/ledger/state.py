@@ -66,7 +66,7 @@ class State(Account):
             # What cannot be read is found in its turn.
             found.extend(events.stored(*row) for row in rows if self.base.number)
         paid = [one.action for one in found if isinstance(one.action, events.Reserved)]
-        self.index.prefetch(f"request {one.request}" for one in paid)
+        self.index.soon = [f"request {one.request}" for one in paid]
         for event in found:
             self._add(event)
         for row in rows[len(found) :]:
@@ -149,6 +149,7 @@ class State(Account):
                 self.index.set(f"document {document}", event.number)
         self.head, self.time = event.head, event.time
         self.digests[event.number] = event.digest
+        self.recent.append(event)
 
     def complete(self) -> None:
         """Fold everything from the beginning, where the checkpoint is not enough."""

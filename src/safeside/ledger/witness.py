@@ -22,9 +22,10 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+import msgspec
 
 from safeside import disk, records
 from safeside.errors import StoreUnavailable
@@ -51,8 +52,7 @@ _BEFORE: Final = 4096
 """So many bytes before its place a `compared` line knows again."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Line:
+class Line(msgspec.Struct, frozen=True, kw_only=True):
     """One event as the witness saw it: what was written, not a line that a crash cut short."""
 
     head: Head
@@ -119,9 +119,9 @@ class Witness:
         self.base = self.number
         self._later.clear()
 
-    def is_later(self, line: Line, checkpoint: Head) -> None:
-        """Whoever begins at that checkpoint must read this line."""
-        self._later.setdefault(checkpoint, line.start)
+    def is_later(self, start: int, checkpoint: Head) -> None:
+        """Whoever begins at that checkpoint must read the line that starts here."""
+        self._later.setdefault(checkpoint, start)
 
     def find_marks(self) -> None:
         """Look for the last `compared` lines, from the end."""
@@ -139,12 +139,21 @@ class Witness:
                 if line.startswith(_COMPARED.encode()) and len(self.marks) < _MARKS:
                     self._mark(line.decode(errors="replace").partition(" ")[2])
 
-    def news(self) -> Iterator[Line]:
-        """Every event that was added since the last call."""
+    def news(self, chain: Iterable[Event] = (), checkpoint: Head = events.NOTHING) -> Iterator[Line]:
+        """Every event that was added since the last call, but for those of the chain that come next.
+
+        `checkpoint` is the last one of that chain.
+        """
         new = self._bytes(self.read, self.size) if self.size > self.read else b""
-        whole = new[: new.rfind(b"\n") + 1]
-        after, self.read = self.read, self.read + len(whole)
-        for line in whole.split(b"\n")[:-1]:
+        whole, at = new[: new.rfind(b"\n") + 1], 0
+        for event in chain:
+            # What others added is nearly always this, word for word.
+            if event.number == self.number + 1 and whole.startswith(line := _line(event).encode(), at):
+                if event.number > checkpoint.number:
+                    self.is_later(self.read + at, checkpoint)
+                self.number, at = event.number, at + len(line)
+        after, self.read = self.read + at, self.read + len(whole)
+        for line in whole[at:].split(b"\n")[:-1]:
             start, after = after, after + len(line) + 1
             if line.startswith(_EVENT_START):
                 number, said, body = [*line[len(_EVENT_START) :].split(b" ", 2), b"", b""][:3]
@@ -200,7 +209,7 @@ class Witness:
         place = self.read if mark is None else min(self.read, self._later.get(mark, self.read))
         text = "".join(
             [f"{_DOCUMENT} {digest} {body}\n" for digest, body in documents.items()]
-            + [f"{_EVENT} {one.number} {one.digest} {one.body}\n" for one in added]
+            + [_line(one) for one in added]
         )
         if not self.base and identity.fingerprint_key not in self.keys:
             text = f"{_IDENTITY} {records.encode(identity).decode()}\n{text}"
@@ -253,6 +262,10 @@ class Witness:
         except OSError as error:
             raise _unusable(self.path, error) from error
         return None
+
+
+def _line(event: Event) -> str:
+    return f"{_EVENT} {event.number} {event.digest} {event.body}\n"
 
 
 def _is_number(text: str | bytes) -> bool:
