@@ -15,7 +15,7 @@ the same digest.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import msgspec
@@ -162,7 +162,7 @@ class Index:
             raise Broken
         return self._nodes[name]
 
-    def _read(self, names: set[str]) -> None:
+    def _read(self, names: Collection[str]) -> None:
         """Fetch nodes, and keep those that are what their names say."""
         found = self._fetch(names) if names else {}
         bodies = ((name, body.encode()) for name, body in found.items())
