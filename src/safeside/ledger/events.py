@@ -293,13 +293,12 @@ def parse(body: str) -> Event:
 
 def stored(number: int, said: str, body: str) -> Event:
     """The event of a row; LedgerTampered where the row is not what was written."""
+    if digest(body) != said:
+        raise tampered(number, "it is not what was written")
     try:
         event = parse(body)
     except ValueError:
-        wrong = "it is not what was written" if digest(body) != said else "it cannot be read"
-        raise tampered(number, wrong) from None
-    if event.digest != said:
-        raise tampered(number, "it is not what was written")
+        raise tampered(number, "it cannot be read") from None
     if event.number != number:
         raise tampered(number, "it does not follow the event before it")
     return event
