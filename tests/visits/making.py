@@ -132,7 +132,7 @@ def scanned(
     """What the scan of a count brings back, before anything stops on it."""
     opened = open_paths(visits, VisitFormat(), key=None, progress=quiet)
     source = open_visits(visits, opened, VisitFormat())
-    return run(source, listed, Windows.of(window), per_person=per_person, progress=quiet, tuning=tuning)
+    return run(source, listed, Windows.of(window), per_person=per_person, tuning=tuning)
 
 
 EVER = "1900-01-02T00:00Z/2199-12-30T00:00Z"

@@ -7,7 +7,7 @@ declared with the dataset, since one person then changes several counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 
 from safeside.errors import LimitBroken
 from safeside.groups.measures import Measures
-from safeside.groups.table import any_of, is_counted, open_people, people_checks, require_people_format
+from safeside.groups.table import is_counted, open_people, people_checks, require_people_format
 from safeside.progress import Progress, quiet
 from safeside.visits import Doubt, Expected, Finding, Places, Report, VisitFormat
+from safeside.visits.count.row_checks import any_of
 from safeside.visits.count.scan import align, parsed_rows, require_all_rows
 from safeside.visits.count.stops import no_rows, settle_by_rows, unmet_expectations, whole_input
-from safeside.visits.count.wrong_rows import SHOWN, WRITTEN, failing, find_rows, flags
+from safeside.visits.count.wrong_rows import SHOWN, failing, flags, unlisted
 from safeside.visits.findings import RowLocation, amount, stop_on
-from safeside.visits.places.lookalikes import resembling
 from safeside.visits.read.dataframes import ROW
 from safeside.visits.read.engines import collect, count_by, distinct_rows
 from safeside.visits.read.files import fingerprint_of
@@ -83,22 +83,20 @@ def count_people(
         >>> count_people(pupils, read_groups(["north", "south"]), unvaccinated).values.tolist()
         [[1, 0]]
     """
-    counted = measures if measures is not None else Measures()
+    counted, declared, known = measures or Measures(), fmt or VisitFormat(), expected or Expected()
     counted.check()
-    declared = fmt if fmt is not None else VisitFormat()
     require_people_format(declared)
-    known = expected if expected is not None else Expected()
     opened = open_paths(people, declared, key=key, progress=progress)
     with reading(opened, "people"):
-        source = open_people(people, opened, declared, counted)
+        source = open_people(people, opened, declared, counted, progress)
         findings = settle_by_rows(source, known)
         stop_on(findings)
-        tally = _scan(source, counted, progress)
-        stop_on(_wrong(source, tally, groups, counted, known, progress))
+        tally = _scan(source, counted)
+        stop_on(_wrong(source, tally, groups, counted, known))
         if opened is not None and on_files is not None:
             on_files(opened.fingerprints)
         stop_on(_several(tally.most_groups, max_groups_per_person), LimitBroken)
-    values = np.stack([tally.values(groups, f"{_FLAG}{i}") for i in range(len(counted.all))])
+    values: Whole = np.stack([tally.values(groups, f"{_FLAG}{i}") for i in range(len(counted.all))])
     return GroupCounts(
         groups=groups,
         measures=counted,
@@ -107,7 +105,7 @@ def count_people(
         most_groups_per_person=tally.most_groups,
         findings=tuple(findings),
         exclusions=(said("counted.trust-ids"),) if declared.trust_ids else (),
-        fingerprint=_fingerprint(source, groups, values, key),
+        fingerprint=fingerprint_of(opened, _lines(groups, values), key),
     )
 
 
@@ -129,19 +127,17 @@ def check_people(
         >>> print(check_people(pupils, read_groups(["north"])).findings[0].reason)
         no group
     """
-    counted = measures if measures is not None else Measures()
+    counted, declared, known = measures or Measures(), fmt or VisitFormat(), expected or Expected()
     counted.check()
-    declared = fmt if fmt is not None else VisitFormat()
     require_people_format(declared)
-    known = expected if expected is not None else Expected()
     opened = open_paths(people, declared, key=None, progress=progress)
     if opened is not None and opened.illegible:
         return Report(findings=opened.findings, files=len(opened.paths), rows=None)
     with reading(opened, "people"):
-        source = open_people(people, opened, declared, counted)
+        source = open_people(people, opened, declared, counted, progress)
         findings = settle_by_rows(source, known)
-        tally = _scan(source, counted, progress)
-        findings += _wrong(source, tally, groups, counted, known, progress)
+        tally = _scan(source, counted)
+        findings += _wrong(source, tally, groups, counted, known)
         findings += [] if shown_whole(groups, counted, known) else [_NOT_SHOWN]
         if not tally.faults:
             findings += _several(tally.most_groups, 1)
@@ -175,12 +171,12 @@ class _Tally:
         return values
 
 
-def _scan(source: Source, counted: Measures, progress: Progress) -> _Tally:
+def _scan(source: Source, counted: Measures) -> _Tally:
     """Everything that is asked of the rows, in one pass where the engine can."""
-    checks = people_checks(source, counted)
+    checks = list(people_checks(source, counted))
     measured = [is_counted(source, counted, one).alias(f"{_FLAG}{i}") for i, one in enumerate(counted.all)]
     # A doubtful row loses its group, so that the counts themselves tell of it, whatever else is asked.
-    sure = nw.when(~any_of(checks)).then(nw.col("place")).alias("place")
+    sure = nw.when(~any_of(check.wrong for check in checks)).then(nw.col("place")).alias("place")
     frame = source.frame.select("person", sure, *measured)
     pairs = distinct_rows(frame.select("person", "place"))
     sums = [nw.col(f"{_FLAG}{i}").sum() for i in range(len(counted.all))]
@@ -192,88 +188,70 @@ def _scan(source: Source, counted: Measures, progress: Progress) -> _Tally:
         each,
         source.frame.select(*flags(source, checks), parsed_rows()),
     ]
-    found, people, most, seen = collect(queries, progress, "Counting people", key=["place"])
+    found, people, most, seen = collect(queries, source.progress, "Counting people", key=["place"])
     require_all_rows(source, int(seen["rows"].item() or 0))
     return _Tally(
         by_group=found,
         people=people,
         most_groups=int(most["groups"].item() or 0),
-        faults=failing(source, checks, progress, asked=seen),
+        faults=failing(source, checks, seen),
     )
 
 
 def _wrong(
-    source: Source,
-    tally: _Tally,
-    groups: Places,
-    counted: Measures,
-    known: Expected,
-    progress: Progress,
+    source: Source, tally: _Tally, groups: Places, counted: Measures, known: Expected
 ) -> list[Finding]:
     """Everything because of which people cannot be counted for certain."""
     if tally.faults:
         return tally.faults
     if tally.by_group["place"].null_count():
         raise row_not_found_again()
-    rows = [no_rows()] if source.opened is None and not tally.rows and known.rows != 0 else []
     return [
-        *rows,
-        *_unlisted(source, tally, groups, progress),
-        *_twice(source, tally, progress),
-        *unmet_expectations(source, known, *whole_input(source, known, progress)),
+        *no_rows(source, known, tally.rows),
+        *_unlisted(source, tally, groups),
+        *_twice(source, tally),
+        *unmet_expectations(source, known, *whole_input(source, known)),
         *_other_sizes(tally, groups, counted, known),
     ]
 
 
-def _unlisted(source: Source, tally: _Tally, groups: Places, progress: Progress) -> list[Finding]:
+def _unlisted(source: Source, tally: _Tally, groups: Places) -> list[Finding]:
     """People in a group that is not on the list, who would be in no count."""
     _, unknown = align(tally.people, groups)
     if not unknown:
         return []
-    names = sorted(unknown)
-    nowhere = tally.people.height == len(names)
-    alike = resembling(pl.Series(names, dtype=pl.String), groups.column).height
-    are = "group is" if len(names) == 1 else "groups are"
-    those = f"{alike:,} of them {'looks' if alike == 1 else 'look'}" if len(names) > 1 else "it looks"
-    hint = f"; {those} like a listed one {WRITTEN}" if alike else ""
-    here = nw.col("place").cast(nw.String).is_in(names)
-    return [
-        Finding(
-            doubt=Doubt.UNKNOWN_GROUP,
-            column=source.roles.columns["place"],
-            first=find_rows(source, here, progress) if source.engine == "polars" else (),
-            reason=f"{len(names):,} {are} in the table and not on the list{hint}",
-            do="No group of the table is on the list: check that it is the list of these groups, and that "
-            "the column is the right one (`columns=`)."
-            if nowhere
-            else "List every group that people may be in; nobody is left out of the count.",
+    do = "List every group that people may be in; nobody is left out of the count."
+    if tally.people.height == len(unknown):
+        do = (
+            "No group of the table is on the list: check that it is the list of these groups, and that the "
+            "column is the right one (`columns=`)."
         )
-    ]
+    said = "in the table and not on the list"
+    return [unlisted(source, groups, unknown, Doubt.UNKNOWN_GROUP, "group", said, do)]
 
 
-def _twice(source: Source, tally: _Tally, progress: Progress) -> list[Finding]:
+def _twice(source: Source, tally: _Tally) -> list[Finding]:
     """Whether a person has two rows in one group, as in a table of doses or of visits."""
-    extra = int(tally.by_group["rows"].sum()) - int(tally.people["people"].sum())
+    extra = tally.rows - int(tally.people["people"].sum())
     if not extra:
         return []
-    first = _repeated_rows(source, progress) if source.engine == "polars" else ()
     return [
         Finding(
             doubt=Doubt.TWICE,
             column=source.roles.columns["person"],
             rows=extra,
-            first=first,
+            first=_repeated_rows(source) if source.engine == "polars" else (),
             reason="a person who stands in one group more than once",
             do="Write one row for each person and group: which of two rows is right, nobody can tell.",
         )
     ]
 
 
-def _repeated_rows(source: Source, progress: Progress) -> tuple[RowLocation, ...]:
+def _repeated_rows(source: Source) -> tuple[RowLocation, ...]:
     """The first rows that repeat a person of a group, in the order of the files."""
     parts = list(source.parts())
     asked = [frame.select(ROW, "person", "place") for frame, _ in parts]
-    found = [collect([one], progress, "Looking for the rows")[0].sort(ROW) for one in asked]
+    found = [collect([one], source.progress, "Looking for the rows")[0].sort(ROW) for one in asked]
     rows = pl.concat([part.with_columns(part=pl.lit(i)) for i, part in enumerate(found)])
     again = rows.filter(~pl.struct("person", "place").is_first_distinct()).head(SHOWN)
     return tuple(
@@ -345,11 +323,7 @@ def _sizes(number: int, which: str) -> str:
     return f"{amount(number, 'group has', 'groups have')} {which} rows than {than}"
 
 
-def _fingerprint(source: Source, groups: Places, values: Whole, key: bytes | None) -> str | None:
-    """Of the files' bytes; of the counts themselves where the people were a dataframe."""
-    if key is None:
-        return None
-    if source.opened is not None:
-        return source.opened.fingerprint
-    counted = zip(groups.ids, values.T.tolist(), strict=True)
-    return fingerprint_of((f"{len(group.encode())}:{group}={counts}" for group, counts in counted), key)
+def _lines(groups: Places, values: Whole) -> Iterator[str]:
+    """The counts as lines of text, by which people in a dataframe are recognised."""
+    for group, counts in zip(groups.ids, values.T.tolist(), strict=True):
+        yield f"{len(group.encode())}:{group}={counts}"

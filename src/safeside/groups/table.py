@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
-from functools import partial, reduce
+from collections.abc import Collection, Iterator
+from functools import partial
 from typing import Any, Final
 
 import narwhals as nw
 
 from safeside.errors import BadQuestion
 from safeside.groups.measures import Measure, Measures
+from safeside.progress import Progress
 from safeside.visits import Doubt, VisitFormat
 from safeside.visits.count.row_checks import RowCheck, person_checks
 from safeside.visits.read.dataframes import VALUE
@@ -17,7 +18,7 @@ from safeside.visits.read.files import Opened
 from safeside.visits.read.format import GROUP
 from safeside.visits.read.identifiers import is_text, missing
 from safeside.visits.read.roles import PlaceForm, Roles, TimeForm, no_column
-from safeside.visits.read.source import Source, open_rows
+from safeside.visits.read.source import Source, open_visits
 
 _USED: Final = ("columns", "separator", "no_quotes", "trust_ids", "timezone")
 _TRUTH: Final = {"true": True, "false": False}
@@ -40,9 +41,12 @@ def require_people_format(declared: VisitFormat) -> None:
         )
 
 
-def open_people(people: Any, opened: Opened | None, declared: VisitFormat, counted: Measures) -> Source:
+def open_people(
+    people: Any, opened: Opened | None, declared: VisitFormat, counted: Measures, progress: Progress
+) -> Source:
     """The table with its columns by role, from files that were opened or from a dataframe."""
-    source = open_rows(people, opened, declared, partial(_roles, counted=counted))
+    assign = partial(_roles, counted=counted)
+    source = open_visits(people, opened, declared, assign=assign, progress=progress)
     for column in counted.columns:
         _require_comparable(column, source.types[role_of(column, counted)], counted)
     return source
@@ -113,27 +117,16 @@ def is_counted(source: Source, counted: Measures, measure: Measure) -> nw.Expr:
     return nw.when(nw.col("person").is_null()).then(none).otherwise(one) if flag is None else flag
 
 
-def people_checks(source: Source, counted: Measures) -> list[RowCheck]:
+def people_checks(source: Source, counted: Measures) -> Iterator[RowCheck]:
     """Every check of a row: who, which group, and a value of its domain in each column that is looked at."""
-    return [*person_checks(source), _group(source), *_values(source, counted)]
-
-
-def any_of(checks: Iterable[RowCheck]) -> nw.Expr:
-    """Whether a row fails one of them."""
-    return reduce(lambda left, right: left | right, (check.wrong for check in checks))
-
-
-def _group(source: Source) -> RowCheck:
-    return RowCheck(
+    yield from person_checks(source)
+    yield RowCheck(
         doubt=Doubt.MISSING,
         role="place",
         wrong=missing(nw.col("place"), source.types["place"]),
         reason="no group",
         do="Give every row the group that the person is in; nobody is left out of the count.",
     )
-
-
-def _values(source: Source, counted: Measures) -> Iterator[RowCheck]:
     for column in counted.columns:
         role = role_of(column, counted)
         held = nw.col(role)

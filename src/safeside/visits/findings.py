@@ -55,9 +55,9 @@ class Doubt(StrEnum):
 
 
 LEGIBLE: Final = (Doubt.CUT_OFF, Doubt.NO_ROWS, Doubt.LINE_BREAK)
-"""Findings that stop a count, although the rows of the file can be parsed."""
-SETTLED_BY_ROWS: Final = (Doubt.CUT_OFF, Doubt.LINE_BREAK, Doubt.NO_ROWS)
-"""Findings that may mean lost rows; settled where the number of rows is as declared."""
+"""Findings that stop a count, although the rows of the file can be parsed: some may be lost, which is settled
+where their number is as declared.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,14 +94,19 @@ class Finding:
 
 def stop_on(findings: Iterable[Finding], error: type[BadFile] = BadFile) -> None:
     """Raise one error that lists everything found, if anything of it stops the work."""
-    errors = [finding for finding in findings if finding.stops]
-    if not errors:
-        return
-    if len(errors) == 1:
-        raise error(_capital(errors[0].sentence()), errors[0].do)
-    listed = "\n".join(f"  - {finding.sentence()}" for finding in errors)
-    advice = "\n".join(f"  - {do}" for do in dict.fromkeys(finding.do for finding in errors))
-    raise error(f"People cannot be counted for certain:\n{listed}", f"\n{advice}")
+    wrong = [(finding.sentence(), finding.do) for finding in findings if finding.stops]
+    raise_all(wrong, "", "People cannot be counted for certain", error)
+
+
+def raise_all(wrong: list[tuple[str, str]], alone: str, several: str, error: type[BadFile] = BadFile) -> None:
+    """Raise what is wrong, and what to do, as one error; said of a single thing and of several."""
+    if len(wrong) == 1:
+        what = f"{alone}{wrong[0][0]}"
+        raise error(what[:1].upper() + what[1:], wrong[0][1])
+    if wrong:
+        listed = "\n".join(f"  - {what}" for what, _ in wrong)
+        advice = "\n".join(f"  - {do}" for do in dict.fromkeys(do for _, do in wrong))
+        raise error(f"{several}:\n{listed}", f"\n{advice}")
 
 
 def article(noun: str) -> str:
@@ -112,7 +117,3 @@ def article(noun: str) -> str:
 def amount(number: int, one: str, many: str) -> str:
     """1 row, 2 rows."""
     return f"{number:,} {one if number == 1 else many}"
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

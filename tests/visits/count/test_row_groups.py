@@ -57,7 +57,7 @@ def kept(path: Path, window: Window, notes: Path) -> int:
     """How many rows are left to read."""
     opened = open_paths(path, VisitFormat(), key=KEY, progress=quiet)
     source = open_visits(path, opened, VisitFormat())
-    left = ranges.skip_row_groups(source, window, KEY, notes, quiet)
+    left = ranges.skip_row_groups(source, window, KEY, notes)
     rows: int = left.frame.select("person").collect().shape[0]
     return rows
 
@@ -137,7 +137,7 @@ def test_a_file_in_no_order_is_sampled_and_not_measured(tmp_path: Path) -> None:
     log(each=40).sample(fraction=1, shuffle=True, seed=7).write_parquet(path, row_group_size=40)
     opened = open_paths(path, VisitFormat(), key=KEY, progress=quiet)
     source = open_visits(path, opened, VisitFormat())
-    groups = ranges.measure(source, path, DAY, None, quiet)
+    groups = ranges.measure(source, path, DAY, None)
     assert (len(groups), sum(group.measured for group in groups)) == (20, 2)
     assert measured(path, DAY, notes)
     assert not measured(path, DAY, notes)
@@ -152,10 +152,10 @@ def test_a_row_group_is_measured_without_reading_the_others(tmp_path: Path) -> N
     whole = path.read_bytes()
     begin, end = len(whole) * 2 // 5, len(whole) * 3 // 5
     path.write_bytes(whole[:begin] + bytes(end - begin) + whole[end:])
-    groups = ranges.measure(source, path, DAY, None, quiet)
+    groups = ranges.measure(source, path, DAY, None)
     assert [group.measured for group in groups] == [True, False, False, False, True]
     with pytest.raises(pl.exceptions.PolarsError):
-        ranges._ask(source, path, groups, range(5), quiet)
+        ranges._ask(source, path, groups, range(5))
 
 
 def test_a_sampled_file_is_measured_for_a_window_that_it_may_help(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import polars as pl
 from safeside.progress import Progress, quiet
 from safeside.visits.count.coverage import coverage
 from safeside.visits.count.row_checks import row_checks
-from safeside.visits.count.scan import align, most_listed_places, parsed_rows, require_all_rows, run
+from safeside.visits.count.scan import align, most_places, parsed_rows, require_all_rows, run
 from safeside.visits.count.stops import (
     limit_of,
     no_rows,
@@ -23,14 +23,7 @@ from safeside.visits.count.stops import (
     why_nobody,
 )
 from safeside.visits.count.unlisted import LeftOut, read_unlisted, unlisted_query
-from safeside.visits.count.wrong_rows import (
-    find_faults,
-    find_lookalikes,
-    flags,
-    lookalike_findings,
-    placeholder_places,
-    unknown_places,
-)
+from safeside.visits.count.wrong_rows import failing, flags, wrong_places
 from safeside.visits.findings import Doubt, Finding
 from safeside.visits.places.free_ground import require_free_ground
 from safeside.visits.places.places import Places
@@ -117,27 +110,25 @@ def check_visits(
         >>> print(report.fine, report.findings[0].reason)
         False a stay that ends before it starts
     """
-    declared = fmt if fmt is not None else VisitFormat()
-    known = expected if expected is not None else Expected()
+    declared, known = fmt or VisitFormat(), expected or Expected()
     windows = None if window is None else Windows.of(window, declared.timezone)
     require_free_ground(places, declared)
     opened = open_paths(visits, declared, key=None, progress=progress)
     if opened is not None and opened.illegible:
         return Report(findings=opened.findings, files=len(opened.paths), rows=None)
     with reading(opened):
-        source = open_visits(visits, opened, declared)
+        source = open_visits(visits, opened, declared, progress=progress)
         findings = settle_by_rows(source, known)
         rows: int | None
         people: int | None
         if windows is None:
-            found, left_out, rows, people = _survey(source, places, windows, exclude_unknown_places, progress)
-            if opened is None and not rows and known.rows != 0:
-                found.append(no_rows())
+            found, left_out, rows, people = _survey(source, places, windows, exclude_unknown_places)
+            found += no_rows(source, known, rows)
         else:
-            found, left_out = _ask(source, places, windows, exclude_unknown_places, known, progress)
-            rows, people = whole_input(source, known, progress)
+            found, left_out = _ask(source, places, windows, exclude_unknown_places, known)
+            rows, people = whole_input(source, known)
             if not any(finding.stops for finding in found):
-                found += coverage(source, windows.whole, known, progress)
+                found += coverage(source, windows.whole, known)
         findings += [*found, *unmet_expectations(source, known, rows, people)]
         if left_out is not None:
             findings.append(left_out.finding(source.roles.columns["place"], whole_input=windows is None))
@@ -153,48 +144,31 @@ def check_visits(
 
 
 def _survey(
-    source: Source, places: Places, windows: Windows | None, exclude_unknown: bool, progress: Progress
+    source: Source, places: Places, windows: Windows | None, exclude_unknown: bool
 ) -> tuple[list[Finding], LeftOut | None, int, int]:
-    """One pass over all rows: every check, the visited places, and the numbers of rows and people.
-
-    What is left out is counted here only without a window.
-    """
+    """One pass over all rows: every check, the visited places, and the numbers of rows and people."""
     checks = row_checks(source, places, windows, closely=True)
     totals = [parsed_rows(), count_people(source.types["person"]).alias("people")]
     queries = [source.frame.select(*flags(source, checks), *totals)]
     if source.roles.where is PlaceForm.PLACES:
         queries.append(source.frame.select("place").unique())
-    if exclude_unknown and windows is None and source.roles.where is PlaceForm.PLACES:
-        queries.append(unlisted_query(source.frame, places))
-    seen, *visited = collect(queries, progress, "Checking every row")
+        queries += [unlisted_query(source.frame, places)] if exclude_unknown else []
+    seen, *visited = collect(queries, source.progress, "Checking every row")
     require_all_rows(source, int(seen["rows"].item()))
-    findings = find_faults(source, places, windows, progress, asked=seen)
+    findings = failing(source, checks, seen)
     left_out: LeftOut | None = None
     if visited:
         named = visited[0].drop_nulls().with_columns(pl.lit(0).alias("people"))
-        _, unknown = align(named, places)
-        unknown = [name for name in unknown if name]
-        if unknown and not exclude_unknown:
-            findings.append(unknown_places(source, places, unknown, progress))
-        else:
-            findings += [
-                *placeholder_places(source, unknown, progress),
-                *find_lookalikes(source, places, unknown),
-            ]
-        if unknown and len(visited) > 1:
-            left_out = read_unlisted(visited[1]).described(
-                unknown, places, trusted=source.declared.trust_places
-            )
+        unknown = [name for name in align(named, places)[1] if name]
+        if unknown and exclude_unknown:
+            others, trusted = read_unlisted(visited[1]), source.declared.trust_places
+            left_out = others.described(unknown, places, trusted=trusted)
+        findings += wrong_places(source, places, unknown, left_out)
     return findings, left_out, int(seen["rows"].item()), int(seen["people"].item() or 0)
 
 
 def _ask(
-    source: Source,
-    places: Places,
-    windows: Windows,
-    exclude_unknown: bool,
-    known: Expected,
-    progress: Progress,
+    source: Source, places: Places, windows: Windows, exclude_unknown: bool, known: Expected
 ) -> tuple[list[Finding], LeftOut | None]:
     """What would stop the count of these windows, by the scan that the count makes.
 
@@ -202,33 +176,18 @@ def _ask(
     """
     require_answerable(source, places, windows.whole)
     limit = limit_of(None, windows, places)
-    tally = run(
-        source,
-        places,
-        windows,
-        per_person=limit is not None,
-        unlisted=exclude_unknown,
-        progress=progress,
-    )
+    tally = run(source, places, windows, per_person=limit is not None, unlisted=exclude_unknown)
     if tally.doubtful or tally.odd_ids:
-        found, _, _, _ = _survey(source, places, windows, exclude_unknown, progress)
+        found, _, _, _ = _survey(source, places, windows, exclude_unknown)
         if any(finding.stops for finding in found):
             return found, None
         if tally.doubtful:
             raise row_not_found_again()
-    findings = []
     left_out = tally.left_out(places, trusted=source.declared.trust_places, most=known.most_unlisted)
-    if tally.unknown and not exclude_unknown:
-        findings.append(unknown_places(source, places, tally.unknown, progress))
-    elif left_out is not None:
-        findings += placeholder_places(source, tally.unknown, progress)
-        findings += lookalike_findings(source, left_out.resembling)
-    most = tally.most_places
-    if tally.unknown and limit is not None and most is not None and most > limit:
-        most = most_listed_places(source, places, windows, progress)
-    findings += too_many(most, limit, source, windows)
+    findings = wrong_places(source, places, tally.unknown, left_out)
+    findings += too_many(most_places(source, places, windows, tally, limit), limit, source, windows)
     if tally.nobody:
-        findings += why_nobody(source, places, windows, known, progress)
+        findings += why_nobody(source, places, windows, known)
         reason = "no visit touches the window"
         do = "Check the window and its time zone; if nobody was anywhere, all counts are zero."
         findings.append(Finding(doubt=Doubt.NOBODY, reason=reason, do=do, stops=False))

@@ -23,7 +23,6 @@ import narwhals as nw
 
 from safeside import untrusted
 from safeside.errors import BadFile, BadQuestion, UnsafeFile
-from safeside.progress import Progress
 from safeside.visits.findings import Doubt, Finding
 from safeside.visits.read.engines import collect
 from safeside.visits.read.format import Expected, VisitFormat
@@ -76,41 +75,33 @@ class Needed:
 
 
 def coverage(
-    source: Source, window: Window, known: Expected, progress: Progress, *, until: datetime | None = None
+    source: Source, window: Window, known: Expected, *, until: datetime | None = None
 ) -> list[Finding]:
     """Why the input may not cover the window; nothing where it does."""
     needed = Needed.of(window, source.declared, until)
+    asked = needed.text(source.declared.timezone)
     said = _declarations(source, known)
     if said:
         parts = [spans for text, paths in said for spans in _spans(text, paths, source.declared)]
         if all(map(needed.within, parts)):
             return []
-        return [_less(needed, source, until)]
-    sides = _unseen_sides(source, needed, progress)
-    return [_unshown(needed, source, sides)] if sides else []
-
-
-def _less(needed: Needed, source: Source, until: datetime | None) -> Finding:
-    moment = (
-        "" if until is None else " If the time was not over at the export, give its moment as `known_on=`."
-    )
-    return Finding(
-        doubt=Doubt.COVERAGE,
-        reason=f"the visits must cover {needed.text(source.declared.timezone)} for this question, and are "
-        "declared to cover less",
-        do="Ask about a time that the export covers, or export again; or correct what is declared "
-        f"(`covers=`, covers in safeside.toml, or covers.toml beside the visits).{moment}",
-    )
-
-
-def _unshown(needed: Needed, source: Source, sides: list[str]) -> Finding:
-    return Finding(
-        doubt=Doubt.COVERAGE,
-        reason="nothing shows that the visits cover all of the time asked about "
-        f"({needed.text(source.declared.timezone)}): nobody declared it, and no row lies wholly "
-        f"{' or '.join(sides)} it within a day",
-        do=f"If the export covers it, declare so ({_DECLARE}). If it does not, export again.",
-    )
+        reason = f"the visits must cover {asked} for this question, and are declared to cover less"
+        do = (
+            "Ask about a time that the export covers, or export again; or correct what is declared "
+            "(`covers=`, covers in safeside.toml, or covers.toml beside the visits)."
+        )
+        if until is not None:
+            do += " If the time was not over at the export, give its moment as `known_on=`."
+    else:
+        sides = _unseen_sides(source, needed)
+        if not sides:
+            return []
+        reason = (
+            f"nothing shows that the visits cover all of the time asked about ({asked}): nobody declared it, "
+            f"and no row lies wholly {' or '.join(sides)} it within a day"
+        )
+        do = f"If the export covers it, declare so ({_DECLARE}). If it does not, export again."
+    return [Finding(doubt=Doubt.COVERAGE, reason=reason, do=do)]
 
 
 def _declarations(source: Source, known: Expected) -> list[tuple[str, tuple[Path, ...]]]:
@@ -223,7 +214,7 @@ def _named(path: Path, pattern: re.Pattern[str], declared: VisitFormat) -> tuple
         ) from None
 
 
-def _unseen_sides(source: Source, needed: Needed, progress: Progress) -> list[str]:
+def _unseen_sides(source: Source, needed: Needed) -> list[str]:
     """On which sides of it no row lies, of the rows that are surely not in it."""
     first, last = source.roles.times[0], source.roles.times[-1]
     begins, ends = nw.col(first), nw.col(last)
@@ -237,5 +228,6 @@ def _unseen_sides(source: Source, needed: Needed, progress: Progress) -> list[st
         nw.when(side).then(nw.lit(1)).otherwise(nw.lit(0)).max().alias(name)
         for name, side in (("before", over), ("after", beyond))
     ]
-    (seen,) = collect([source.frame.select(asked)], progress, "Looking for rows before and after the window")
+    query = source.frame.select(asked)
+    (seen,) = collect([query], source.progress, "Looking for rows before and after the window")
     return [name for name in ("before", "after") if not seen[name].item()]

@@ -25,7 +25,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from safeside.visits.count.spans import SPAN
-from safeside.visits.count.unlisted import Unlisted
+from safeside.visits.count.unlisted import LeftOut
 from safeside.visits.places.places import Places
 from safeside.visits.read.dataframes import Frame
 from safeside.visits.read.roles import TimeForm
@@ -185,7 +185,7 @@ class Packing:
         alike = alike.filter(pl.col("shared").is_in(again.implode()))
         return bool(alike.unique().select(pl.len()).collect(engine="streaming").item() == len(again))
 
-    def unlisted(self, keys: pl.Series) -> Unlisted:
+    def unlisted(self, keys: pl.Series) -> LeftOut:
         """Rows and people at places that are not listed."""
         layout = self.layout
         others = np.ones(1 << layout.place, dtype=np.bool_)
@@ -197,7 +197,8 @@ class Packing:
             there = block[others[block >> layout.span & (1 << layout.place) - 1]] >> layout.rest
             rows += len(there)
             people.append(pl.Series(there).unique())
-        return Unlisted(of_rows=len(whole), rows=rows, people=pl.concat(people).n_unique() if people else 0)
+        distinct = pl.concat(people).n_unique() if people else 0
+        return LeftOut(rows=rows, of_rows=len(whole), people=distinct)
 
 
 def pack(source: Source, pairs: Frame, places: Places, tuning: Tuning, windows: int = 1) -> Packing | None:

@@ -6,7 +6,7 @@ that nobody visited counts zero, a visited place that is not listed stops the wo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -19,7 +19,7 @@ from safeside.errors import LimitBroken
 from safeside.progress import Progress, quiet
 from safeside.visits.count.coverage import coverage
 from safeside.visits.count.row_groups import skip_row_groups
-from safeside.visits.count.scan import most_listed_places, run
+from safeside.visits.count.scan import most_places, run
 from safeside.visits.count.stops import (
     limit_of,
     require_answerable,
@@ -30,19 +30,13 @@ from safeside.visits.count.stops import (
     why_nobody,
 )
 from safeside.visits.count.unlisted import Confirm, LeftOut, never_confirm
-from safeside.visits.count.wrong_rows import (
-    find_faults,
-    lookalike_findings,
-    placeholder_places,
-    unknown_places,
-)
+from safeside.visits.count.wrong_rows import find_faults, wrong_places
 from safeside.visits.findings import Finding, stop_on
 from safeside.visits.places.free_ground import require_free_ground
 from safeside.visits.places.places import Places
 from safeside.visits.read.files import fingerprint_of
 from safeside.visits.read.format import Expected, VisitFormat
 from safeside.visits.read.source import (
-    Source,
     describe,
     exclusions,
     open_paths,
@@ -140,83 +134,57 @@ def count_visits(
         >>> dict(zip(places.ids, counts.values.tolist()))
         {'library': 0, 'museum': 2}
     """
-    declared = fmt if fmt is not None else VisitFormat()
-    known = expected if expected is not None else Expected()
+    declared, known = fmt or VisitFormat(), expected or Expected()
     windows = Windows.of(window, declared.timezone)
     limit = limit_of(max_places_per_person, windows, places)
     require_free_ground(places, declared)
     opened = open_paths(visits, declared, key=key, progress=progress)
     with reading(opened):
-        source = open_visits(visits, opened, declared)
+        source = open_visits(visits, opened, declared, progress=progress)
         require_answerable(source, places, windows.whole)
         findings = settle_by_rows(source, known)
         stop_on(findings)
         asked = source
         if remember is not None and key is not None:
-            asked = skip_row_groups(source, windows.whole, key, remember, progress)
-        tally = run(
-            asked,
-            places,
-            windows,
-            per_person=limit is not None,
-            unlisted=exclude_unknown_places,
-            progress=progress,
-        )
+            asked = skip_row_groups(source, windows.whole, key, remember)
+        tally = run(asked, places, windows, per_person=limit is not None, unlisted=exclude_unknown_places)
+        if tally.doubtful or tally.odd_ids:
+            stop_on(find_faults(source, places, windows))
         if tally.doubtful:
-            stop_on(find_faults(source, places, windows, progress))
             raise row_not_found_again()
-        if tally.odd_ids:
-            stop_on(find_faults(source, places, windows, progress))
         if tally.nobody:
-            stop_on(why_nobody(source, places, windows, known, progress))
-        values, unknown = tally.values, tally.unknown
-        if unknown and not exclude_unknown_places:
-            stop_on([unknown_places(source, places, unknown, progress)])
+            stop_on(why_nobody(source, places, windows, known))
         left_out = tally.left_out(places, trusted=declared.trust_places, most=known.most_unlisted)
-        if left_out is not None:
-            confirmed = confirm(left_out)
-            stop_on(
-                [
-                    *placeholder_places(source, unknown, progress),
-                    *lookalike_findings(source, left_out.resembling),
-                ]
-            )
-            stop_on([] if confirmed else [left_out.finding(source.roles.columns["place"])])
-        most = tally.most_places
-        if limit is not None and most is not None and most > limit and unknown:
-            most = most_listed_places(source, places, windows, progress)
-        rows, people = whole_input(source, known, progress)
+        confirmed = left_out is None or confirm(left_out)
+        stop_on(wrong_places(source, places, tally.unknown, left_out))
+        if left_out is not None and not confirmed:
+            stop_on([left_out.finding(source.roles.columns["place"])])
+        most = most_places(source, places, windows, tally, limit)
+        rows, people = whole_input(source, known)
         stop_on(unmet_expectations(source, known, rows, people))
-        stop_on(coverage(source, windows.whole, known, progress, until=until))
+        stop_on(coverage(source, windows.whole, known, until=until))
         if opened is not None and on_files is not None:
             on_files(opened.fingerprints)
         stop_on(too_many(most, limit, source, windows), LimitBroken)
     return Counts(
         places=places,
         windows=windows.each,
-        values=values,
+        values=tally.values,
         rows=rows,
         people=people,
         most_places_per_person=most,
         findings=tuple(findings),
         exclusions=exclusions(source, exclude_unknown_places=exclude_unknown_places),
         reading=describe(source),
-        fingerprint=_fingerprint(source, places, windows, values, key),
+        fingerprint=fingerprint_of(opened, _lines(places, windows, tally.values), key),
         whole_days=whole_days(source),
         left_out=left_out,
     )
 
 
-def _fingerprint(
-    source: Source, places: Places, windows: Windows, values: NDArray[np.int64], key: bytes | None
-) -> str | None:
-    """Of the files' bytes; of the counts themselves where the visits were a dataframe."""
-    if key is None:
-        return None
-    if source.opened is not None:
-        return source.opened.fingerprint
-    lines: list[str] = []
+def _lines(places: Places, windows: Windows, values: NDArray[np.int64]) -> Iterator[str]:
+    """The counts as lines of text, by which visits that are a dataframe are recognised."""
     for window, part in zip(windows.each, values.reshape(len(windows), -1), strict=True):
-        lines.append(f"{window.start.isoformat()}/{window.end.isoformat()}")
-        lines += (f"{len(one.encode())}:{one}={n}" for one, n in zip(places.ids, part.tolist(), strict=True))
-    return fingerprint_of(lines, key)
+        yield f"{window.start.isoformat()}/{window.end.isoformat()}"
+        for place, count in zip(places.ids, part.tolist(), strict=True):
+            yield f"{len(place.encode())}:{place}={count}"

@@ -67,20 +67,21 @@ def row_checks(
 
 def doubtful(checks: list[RowCheck]) -> nw.Expr:
     """Whether a row is doubtful whatever its time."""
-    return _any(check.everywhere for check in checks)
+    return any_of(check.everywhere for check in checks)
 
 
 def doubtful_in_window(checks: list[RowCheck]) -> nw.Expr:
     """Whether a row in the window is doubtful."""
-    return _any(expr for check in checks for expr in (check.everywhere, check.in_window))
+    return any_of(expr for check in checks for expr in (check.everywhere, check.in_window))
 
 
 def doubtful_if_counted(checks: list[RowCheck]) -> nw.Expr:
     """What `doubtful_in_window` checks and `doubtful` does not."""
-    return _any(check.in_window for check in checks if check.in_window is not check.everywhere)
+    return any_of(check.in_window for check in checks if check.in_window is not check.everywhere)
 
 
-def _any(questions: Iterable[nw.Expr | None]) -> nw.Expr:
+def any_of(questions: Iterable[nw.Expr | None]) -> nw.Expr:
+    """Whether one of the questions that are asked is true of a row."""
     return reduce(lambda left, right: left | right, (each for each in questions if each is not None))
 
 

@@ -17,7 +17,6 @@ doubtful, and to the versions of the programs that decided it.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import secrets
 from collections.abc import Collection
@@ -26,14 +25,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
+import msgspec
 import narwhals as nw
 import polars as pl
 
 from safeside import untrusted
 from safeside.errors import UnsafeFile
-from safeside.progress import Progress
 from safeside.visits.count.row_checks import doubtful, row_checks
 from safeside.visits.read.engines import collect
 from safeside.visits.read.files import short_key
@@ -43,7 +42,7 @@ from safeside.visits.read.source import Source
 from safeside.visits.times.clocks import AFTER_1970, Stamps
 from safeside.visits.times.window import LATEST, Window
 
-_VERSION: Final = f"row groups 3, polars {pl.__version__}"
+_VERSION: Final = f"row groups 4, polars {pl.__version__}"
 _NONCE: Final = 12
 _AT_ONCE: Final = 16
 _MOST_RUNS: Final = 16
@@ -70,7 +69,7 @@ class RowGroup:
         return begun and self.last >= begins
 
 
-def skip_row_groups(source: Source, window: Window, key: bytes, folder: Path, progress: Progress) -> Source:
+def skip_row_groups(source: Source, window: Window, key: bytes, folder: Path) -> Source:
     """The same visits without row groups that certainly hold nothing of the window and nothing doubtful."""
     if not _applies(source):
         return source
@@ -80,7 +79,7 @@ def skip_row_groups(source: Source, window: Window, key: bytes, folder: Path, pr
     for path, digest in zip(opened.paths, opened.digests, strict=True):
         notes = _Notes(folder, key, digest, source)
         known = notes.read()
-        groups = measure(source, path, window, known, progress)
+        groups = measure(source, path, window, known)
         if groups != known:
             # The digest was taken before: nothing may be noted under it of bytes that came later.
             opened.require_unchanged()
@@ -120,34 +119,29 @@ def runs(groups: list[RowGroup], window: Window) -> list[tuple[int, int] | None]
     return list(found)
 
 
-def measure(
-    source: Source, path: Path, window: Window, known: list[RowGroup] | None, progress: Progress
-) -> list[RowGroup]:
+def measure(source: Source, path: Path, window: Window, known: list[RowGroup] | None) -> list[RowGroup]:
     """The row groups of a file, measured as far as that may help with the window."""
     groups = [RowGroup(rows=rows) for rows in row_groups(path)] if known is None else known
     if known is None:
-        few = {0, len(groups) - 1}
-        groups = [
-            group if answer is None else _range(answer)
-            for group, answer in zip(groups, _ask(source, path, groups, few, progress), strict=True)
-        ]
+        few = _ask(source, path, groups, {0, len(groups) - 1})
+        groups = [_range(few[i]) if i in few else group for i, group in enumerate(groups)]
     useless = all(group.may_hold(window) for group in groups)
     if useless or all(group.measured for group in groups):
         return groups
-    return _measure_all(source, path, groups, progress)
+    return _measure_all(source, path, groups)
 
 
-def _measure_all(source: Source, path: Path, groups: list[RowGroup], progress: Progress) -> list[RowGroup]:
+def _measure_all(source: Source, path: Path, groups: list[RowGroup]) -> list[RowGroup]:
     """All row groups, in the pieces in which they will be read, if together they are the whole file.
 
     Polars believes the footer's number of rows where it reads a piece, or rows without a condition, and loses
     those beyond it in silence. With a condition it reads what the pages hold, or fails.
     """
-    answers = [each for each in _ask(source, path, groups, range(len(groups)), progress) if each is not None]
+    answers = _ask(source, path, groups, range(len(groups))).values()
     start = nw.col("start")
     any_time = source.clocks["start"].before(start, LATEST) | start.is_null()
     times = source.file(path).filter(any_time).to_native().select(*_sums())
-    (whole,) = collect([nw.from_native(times)], progress, _MEASURING)
+    (whole,) = collect([nw.from_native(times)], source.progress, _MEASURING)
     if not pl.concat(answers).select(pl.col("rows", "starts", "ends").sum()).equals(whole):
         # The footer's numbers of rows are wrong: always read everything.
         return [RowGroup(rows=int(whole["rows"].item()), measured=True)]
@@ -155,8 +149,8 @@ def _measure_all(source: Source, path: Path, groups: list[RowGroup], progress: P
 
 
 def _ask(
-    source: Source, path: Path, groups: list[RowGroup], chosen: Collection[int], progress: Progress
-) -> list[pl.DataFrame | None]:
+    source: Source, path: Path, groups: list[RowGroup], chosen: Collection[int]
+) -> dict[int, pl.DataFrame]:
     """Of each chosen row group the rows, sums, first start and last end, and whether all are fine."""
     start, end = nw.col("start"), nw.col("end")
     clock = source.clocks["start"]
@@ -173,14 +167,13 @@ def _ask(
     )
     begins = [0, *accumulate(group.rows for group in groups)]
     wanted = sorted(chosen) if groups else []
-    queries: list[nw.LazyFrame[Any]] = [
-        nw.from_native(checked.slice(begins[number], groups[number].rows).select(*asked)) for number in wanted
-    ]
-    answers: list[pl.DataFrame] = []
-    for begin in range(0, len(queries), _AT_ONCE):
-        answers += collect(queries[begin : begin + _AT_ONCE], progress, _MEASURING, apart=True)
-    found = dict(zip(wanted, answers, strict=True))
-    return [found.get(number) for number in range(len(groups))]
+    found: dict[int, pl.DataFrame] = {}
+    for begin in range(0, len(wanted), _AT_ONCE):
+        some = wanted[begin : begin + _AT_ONCE]
+        queries = [checked.slice(begins[number], groups[number].rows).select(*asked) for number in some]
+        answers = collect([*map(nw.from_native, queries)], source.progress, _MEASURING, apart=True)
+        found.update(zip(some, answers, strict=True))
+    return found
 
 
 def _sums() -> tuple[pl.Expr, ...]:
@@ -218,18 +211,14 @@ class _Notes:
             plain = AESGCM(self._key).decrypt(data[:_NONCE], data[_NONCE:], self._bound)
         except (OSError, UnsafeFile, InvalidTag, ValueError):
             return None
-        return [
-            RowGroup(rows=rows, first=first, last=last, measured=measured)
-            for rows, first, last, measured in json.loads(plain)
-        ]
+        return msgspec.json.decode(plain, type=list[RowGroup])
 
     def write(self, groups: list[RowGroup]) -> None:
         """Keep them; where that fails, the next question measures again."""
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-        plain = json.dumps([(each.rows, each.first, each.last, each.measured) for each in groups]).encode()
         nonce = secrets.token_bytes(_NONCE)
-        data = nonce + AESGCM(self._key).encrypt(nonce, plain, self._bound)
+        data = nonce + AESGCM(self._key).encrypt(nonce, msgspec.json.encode(groups), self._bound)
         part = self._path.with_suffix(f".{secrets.token_hex(8)}")
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -21,7 +21,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from safeside.errors import BadFile
-from safeside.progress import Progress, quiet
+from safeside.progress import quiet
 from safeside.visits.count.odd_ids import any_odd, group_text, looks
 from safeside.visits.count.packing import USUAL, Tuning, pack
 from safeside.visits.count.row_checks import (
@@ -35,7 +35,7 @@ from safeside.visits.count.row_checks import (
 )
 from safeside.visits.count.spans import FIRST, LAST, SPAN, WINDOW, Extent, each_window
 from safeside.visits.count.stay_detection import detect_stays
-from safeside.visits.count.unlisted import LeftOut, Unlisted, read_unlisted, unlisted_query
+from safeside.visits.count.unlisted import LeftOut, read_unlisted, unlisted_query
 from safeside.visits.findings import amount
 from safeside.visits.places.coordinates import assign
 from safeside.visits.places.places import Places
@@ -62,7 +62,7 @@ class Tally:
     odd_ids: bool
     most_places: int | None
     """The most places of one person, each once for every window."""
-    unlisted: Unlisted | None
+    unlisted: LeftOut | None
     """Rows and people at places that are not listed, where that was asked."""
     packed: bool = False
     """Whether pairs were counted as packed integers."""
@@ -80,9 +80,7 @@ class Tally:
 
 
 @without_call_sites()
-def pairs(
-    source: Source, places: Places, windows: Windows, progress: Progress, *, closely: bool = False
-) -> Frame:
+def pairs(source: Source, places: Places, windows: Windows, *, closely: bool = False) -> Frame:
     """Person and place of every visit in the windows, with SPAN where there are several; a doubtful row comes
     without a place.
     """
@@ -91,7 +89,7 @@ def pairs(
     doubt, sure = doubtful(checks), ~doubtful_in_window(checks)
     if source.declared.stay_rule is not None:
         used = near(source, window) & stayed(source) if source.roles.movement else near(source, window)
-        return _pairs_of_stays(source, places, windows, used | doubt, sure & ~_merged(source), progress)
+        return _pairs_of_stays(source, places, windows, used | doubt, sure & ~_merged(source))
     movement = source.roles.movement
     last_only = window.instant and source.roles.when is TimeForm.SIGHTINGS and not _shuffled(source, window)
     extent = Extent.of(source)
@@ -131,7 +129,7 @@ def pairs(
     chosen = [role for role in ("longitude", "accuracy") if role in source.roles.columns]
     latitude = nw.when(sure).then(nw.col("latitude")).alias("latitude")
     query = frame.select("person", latitude, *chosen, *span).unique()
-    return _assigned(collect([query], progress, "Reading coordinates")[0], source, places, progress)
+    return _assigned(collect([query], source.progress, "Reading coordinates")[0], source, places)
 
 
 def _in_order(frame: Frame, doubt: nw.Expr, sure: nw.Expr) -> tuple[Frame, nw.Expr, nw.Expr]:
@@ -162,30 +160,23 @@ def _shuffled(source: Source, window: Window) -> bool:
     return isinstance(clock, LocalStamps) and clock.repeats(window.start - held, window.end)
 
 
-def _assigned(fixes: pl.DataFrame, source: Source, places: Places, progress: Progress) -> Frame:
+def _assigned(fixes: pl.DataFrame, source: Source, places: Places) -> Frame:
     """Fixes as pairs; a doubtful fix (null latitude) becomes a pair with a null place."""
     sure = fixes.drop_nulls("latitude")
-    found = assign(sure, places, source.declared, progress)
+    found = assign(sure, places, source.declared, source.progress)
     if sure.height < fixes.height:
         lost = pl.DataFrame({name: [None] for name in found.columns}, schema=found.schema)
         found = pl.concat([found, lost])
     return nw.from_native(found.lazy())
 
 
-def _pairs_of_stays(
-    source: Source,
-    places: Places,
-    windows: Windows,
-    used: nw.Expr,
-    sure: nw.Expr,
-    progress: Progress,
-) -> Frame:
+def _pairs_of_stays(source: Source, places: Places, windows: Windows, used: nw.Expr, sure: nw.Expr) -> Frame:
     rule = source.declared.stay_rule
     assert rule is not None
     chosen = [role for role in ("longitude", "accuracy", "time") if role in source.roles.columns]
     latitude = nw.when(sure).then(nw.col("latitude")).alias("latitude")
-    frame = source.frame.filter(used)
-    fixes = collect([frame.select("person", latitude, *chosen)], progress, "Reading fixes")[0]
+    query = source.frame.filter(used).select("person", latitude, *chosen)
+    (fixes,) = collect([query], source.progress, "Reading fixes")
     if fixes["latitude"].null_count():
         return nw.from_native(
             fixes.lazy().select("person", place=pl.lit(None, pl.String), **dict.fromkeys(SPAN, 0))
@@ -194,7 +185,7 @@ def _pairs_of_stays(
     stays = nw.from_native(detect_stays(fixes, rule).lazy()).filter(extent.touches(windows.whole))
     if len(windows) > 1:
         stays = extent.with_spans(stays, windows)
-    return _assigned(stays.drop("start", "end").collect().to_native(), source, places, progress)
+    return _assigned(stays.drop("start", "end").collect().to_native(), source, places)
 
 
 def run(
@@ -204,7 +195,6 @@ def run(
     *,
     per_person: bool,
     unlisted: bool = False,
-    progress: Progress,
     tuning: Tuning = USUAL,
 ) -> Tally:
     """Scan the windows: by packed integers where that is possible, else by the engine's distinct."""
@@ -215,28 +205,15 @@ def run(
         unlisted=unlisted and source.roles.where is PlaceForm.PLACES,
         tuning=tuning,
     )
-    tally = _count(source, places, asked, progress)
+    tally = _count(source, places, asked)
     if tally.doubtful and may_be_right(source):
-        tally = _count(source, places, asked, progress, closely=True)
+        tally = _count(source, places, asked, closely=True)
     return tally
 
 
 def is_wide(window: Window) -> bool:
     """Whether the kept rows take so much memory that saving some is worth the time."""
     return window.end - window.start >= _WIDE
-
-
-def _count(
-    source: Source,
-    places: Places,
-    asked: _Asked,
-    progress: Progress,
-    *,
-    closely: bool = False,
-) -> Tally:
-    frame = pairs(source, places, asked.windows, progress, closely=closely)
-    counted = _in_numbers(source, frame, places, asked, progress)
-    return _in_general(source, frame, places, asked, progress) if counted is None else counted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -250,13 +227,16 @@ class _Asked:
     tuning: Tuning
 
 
-def _in_numbers(
-    source: Source, frame: Frame, places: Places, asked: _Asked, progress: Progress
-) -> Tally | None:
+def _count(source: Source, places: Places, asked: _Asked, *, closely: bool = False) -> Tally:
+    frame = pairs(source, places, asked.windows, closely=closely)
+    return _in_numbers(source, frame, places, asked) or _in_general(source, frame, places, asked)
+
+
+def _in_numbers(source: Source, frame: Frame, places: Places, asked: _Asked) -> Tally | None:
     packed = pack(source, frame, places, asked.tuning, len(asked.windows))
     if packed is None:
         return None
-    (found,) = _collect_all([nw.from_native(packed.keys)], source, progress)
+    (found,) = _collect_all([nw.from_native(packed.keys)], source)
     keys = found.drop_in_place("key")
     if keys.null_count():
         return None
@@ -288,7 +268,7 @@ def _in_numbers(
     )
 
 
-def _in_general(source: Source, frame: Frame, places: Places, asked: _Asked, progress: Progress) -> Tally:
+def _in_general(source: Source, frame: Frame, places: Places, asked: _Asked) -> Tally:
     text = source.text_persons
     looked = text and not source.declared.trust_ids
     others = [unlisted_query(frame, places)] if asked.unlisted else []
@@ -306,7 +286,7 @@ def _in_general(source: Source, frame: Frame, places: Places, asked: _Asked, pro
         placed = distinct.filter(~nw.col("place").is_null())
         each = placed.group_by("person").agg(nw.len().alias("places"))
         queries.append(each.select(nw.col("places").max()))
-    counted, *answers = _collect_all([*queries, *others], source, progress, key=where)
+    counted, *answers = _collect_all([*queries, *others], source, key=where)
     unlisted = read_unlisted(answers.pop()) if asked.unlisted else None
     values, unknown = align(counted.drop_nulls("place"), places, len(asked.windows))
     return Tally(
@@ -335,17 +315,11 @@ def _light(frame: Frame) -> Frame:
     return frame
 
 
-def _collect_all(
-    queries: list[Frame],
-    source: Source,
-    progress: Progress,
-    *,
-    key: list[str] | None = None,
-) -> list[pl.DataFrame]:
+def _collect_all(queries: list[Frame], source: Source, *, key: list[str] | None = None) -> list[pl.DataFrame]:
     """The results, if the parser read as many rows as the files hold."""
     text = source.opened is not None and source.opened.text
     rows = [source.frame.select(parsed_rows())] if text else []
-    answers = collect([*queries, *rows], progress, "Counting people", key=key)
+    answers = collect([*queries, *rows], source.progress, "Counting people", key=key)
     if text:
         require_all_rows(source, int(answers.pop()["rows"].item()))
     return answers
@@ -382,12 +356,17 @@ def require_all_rows(source: Source, parsed: int) -> None:
         )
 
 
-def most_listed_places(source: Source, places: Places, windows: Windows, progress: Progress) -> int:
-    """The most *listed* places of one person, where unlisted ones may have exceeded the limit."""
-    frame = pairs(source, places, windows, progress, closely=True)
+def most_places(
+    source: Source, places: Places, windows: Windows, tally: Tally, limit: int | None
+) -> int | None:
+    """The most places of one person; of *listed* ones where others may have exceeded the limit."""
+    most = tally.most_places
+    if most is None or limit is None or most <= limit or not tally.unknown:
+        return most
+    frame = pairs(source, places, windows, closely=True)
     if len(windows) > 1:
         frame = each_window(_kept(frame))
-    (found,) = collect([frame.unique()], progress, "Counting places of people")
+    (found,) = collect([frame.unique()], source.progress, "Counting places of people")
     listed = places.table.select("place")
     kept = found.with_columns(pl.col("place").cast(pl.String)).join(listed, on="place", how="semi")
     most = kept.group_by("person").len()["len"].max()

@@ -12,9 +12,8 @@ from datetime import timedelta
 import narwhals as nw
 
 from safeside.errors import BadQuestion
-from safeside.progress import Progress
 from safeside.visits.count.wrong_rows import find_faults
-from safeside.visits.findings import SETTLED_BY_ROWS, Doubt, Finding, amount
+from safeside.visits.findings import LEGIBLE, Doubt, Finding, amount
 from safeside.visits.places.coordinates import coordinates
 from safeside.visits.places.places import Places
 from safeside.visits.read.engines import collect
@@ -66,27 +65,24 @@ def too_many(most: int | None, limit: int | None, source: Source, windows: Windo
     return [Finding(doubt=Doubt.TOO_MANY_PLACES, reason=reason, do=do)]
 
 
-def why_nobody(
-    source: Source, places: Places, windows: Windows, known: Expected, progress: Progress
-) -> list[Finding]:
+def why_nobody(source: Source, places: Places, windows: Windows, known: Expected) -> list[Finding]:
     """Why nobody may be in the window: no rows at all, or times in another unit. Else nobody was there."""
-    found = [f for f in find_faults(source, places, windows, progress) if f.doubt is Doubt.IMPLAUSIBLE]
+    found = [f for f in find_faults(source, places, windows) if f.doubt is Doubt.IMPLAUSIBLE]
     if source.opened is not None or known.rows == 0:
         return found
-    (counted,) = collect([source.frame.select(nw.len().alias("rows"))], progress, "Counting rows")
-    return found if counted["rows"].item() else [*found, no_rows()]
+    (counted,) = collect([source.frame.select(nw.len().alias("rows"))], source.progress, "Counting rows")
+    return [*found, *no_rows(source, known, counted["rows"].item())]
 
 
-def no_rows() -> Finding:
+def no_rows(source: Source, known: Expected, rows: int) -> list[Finding]:
     """A dataframe without rows is more often a mistake than an answer."""
-    return Finding(
-        doubt=Doubt.NO_ROWS,
-        reason="the dataframe has no rows",
-        do="Look at how it was made, or declare that there are no rows (`Expected(rows=0)`).",
-    )
+    if rows or source.opened is not None or known.rows == 0:
+        return []
+    do = "Look at how it was made, or declare that there are no rows (`Expected(rows=0)`)."
+    return [Finding(doubt=Doubt.NO_ROWS, reason="the dataframe has no rows", do=do)]
 
 
-def whole_input(source: Source, known: Expected, progress: Progress) -> tuple[int | None, int | None]:
+def whole_input(source: Source, known: Expected) -> tuple[int | None, int | None]:
     """Rows and people of the whole input, where they are known for nothing or somebody declared them."""
     rows, people = source.rows, None
     wanted = []
@@ -95,7 +91,7 @@ def whole_input(source: Source, known: Expected, progress: Progress) -> tuple[in
     if known.people is not None:
         wanted.append(count_people(source.types["person"]).alias("people"))
     if wanted:
-        (found,) = collect([source.frame.select(wanted)], progress, "Counting rows and people")
+        (found,) = collect([source.frame.select(wanted)], source.progress, "Counting rows and people")
         rows = int(found["rows"].item()) if "rows" in found.columns else rows
         people = int(found["people"].item() or 0) if "people" in found.columns else None
     return rows, people
@@ -105,7 +101,7 @@ def settle_by_rows(source: Source, known: Expected) -> list[Finding]:
     """What was found in the files, less what the declared number of rows answers."""
     if known.rows is None or known.rows != source.rows:
         return list(source.findings)
-    return [_settled(f, source) if f.doubt in SETTLED_BY_ROWS else f for f in source.findings]
+    return [_settled(f, source) if f.doubt in LEGIBLE else f for f in source.findings]
 
 
 def _settled(found: Finding, source: Source) -> Finding:

@@ -8,7 +8,7 @@ exports looks the same. So more than a twentieth is left out only if that share 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Final
 
@@ -48,7 +48,7 @@ class LeftOut:
     rows: int
     of_rows: int
     people: int
-    places: int
+    places: int = 0
     most: Fraction = DEFAULT_SHARE
     """The largest share that is expected."""
     examples: tuple[str, ...] = field(default=(), repr=False)
@@ -57,6 +57,21 @@ class LeftOut:
     """How many of the places look like a listed one."""
     alike: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     """Some of those, each with the listed one."""
+
+    def described(
+        self, names: list[str], places: Places, *, trusted: bool, most: Fraction | None = None
+    ) -> LeftOut:
+        """With examples of these places; lookalikes of listed ones are looked for unless `trusted`."""
+        others = pl.Series(names, dtype=pl.String)
+        alike = [] if trusted else resembling(others, places.column).rows()
+        return replace(
+            self,
+            places=len(names),
+            most=DEFAULT_SHARE if most is None else most,
+            examples=tuple(others.sort().gather_every(max(1, len(others) // _SHOWN)).head(_SHOWN)),
+            resembling=len(alike),
+            alike=tuple((other, listed) for other, listed in alike[:_SHOWN]),
+        )
 
     @property
     def too_many(self) -> bool:
@@ -96,32 +111,6 @@ def never_confirm(_: LeftOut) -> bool:
     return False
 
 
-@dataclass(frozen=True, kw_only=True)
-class Unlisted:
-    """How many rows there are, and how many of them, and people in them, are at places not listed."""
-
-    of_rows: int
-    rows: int
-    people: int
-
-    def described(
-        self, names: list[str], places: Places, *, trusted: bool, most: Fraction | None = None
-    ) -> LeftOut:
-        """With examples of these places; lookalikes of listed ones are looked for unless `trusted`."""
-        others = pl.Series(names, dtype=pl.String)
-        alike = [] if trusted else resembling(others, places.column).rows()
-        return LeftOut(
-            rows=self.rows,
-            of_rows=self.of_rows,
-            people=self.people,
-            places=len(names),
-            most=DEFAULT_SHARE if most is None else most,
-            examples=tuple(others.sort().gather_every(max(1, len(others) // _SHOWN)).head(_SHOWN)),
-            resembling=len(alike),
-            alike=tuple((other, listed) for other, listed in alike[:_SHOWN]),
-        )
-
-
 def unlisted_query(pairs: Frame, places: Places) -> Frame:
     """Rows and people at listed places, and at others; those without a place are neither."""
     place = nw.col("place")
@@ -133,12 +122,10 @@ def unlisted_query(pairs: Frame, places: Places) -> Frame:
     return flagged.group_by("listed").agg(nw.len().alias("rows"), nw.col("person").n_unique().alias("people"))
 
 
-def read_unlisted(answer: pl.DataFrame) -> Unlisted:
+def read_unlisted(answer: pl.DataFrame) -> LeftOut:
     """The result of `unlisted_query`."""
-    others = answer.filter(~pl.col("listed"))
-    return Unlisted(
-        of_rows=int(answer["rows"].sum()), rows=int(others["rows"].sum()), people=int(others["people"].sum())
-    )
+    others, of_rows = answer.filter(~pl.col("listed")), int(answer["rows"].sum())
+    return LeftOut(rows=int(others["rows"].sum()), of_rows=of_rows, people=int(others["people"].sum()))
 
 
 def _percent(share: Fraction) -> str:

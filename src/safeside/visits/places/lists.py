@@ -6,7 +6,7 @@ of the result, whatever the list is of.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -19,7 +19,7 @@ from safeside.errors import BadFile, BadQuestion
 from safeside.names import did_you_mean
 from safeside.progress import quiet
 from safeside.untrusted import CONTROL
-from safeside.visits.findings import Doubt, Finding, article, stop_on
+from safeside.visits.findings import Doubt, Finding, amount, article, raise_all, stop_on
 from safeside.visits.read.files import Fingerprint, Opened, detect_separator, open_files
 from safeside.visits.read.identifiers import PLACEHOLDER, canonical, polars_bytes_as_text
 
@@ -177,28 +177,15 @@ def _checked(read: pl.DataFrame, of: ListOf) -> pl.DataFrame:
     ids = read["place"]
     if not len(ids):
         raise BadQuestion(f"The list of {of.many} is empty.", f"List the {of.many} that are to be answered.")
-    _require_no_faults([*_wrong_ids(ids, of), *_wrong_numbers(read, of)], of)
+    wrong = [*_wrong_ids(ids, of), *_wrong_numbers(read, of)]
+    raise_all(wrong, f"In the list of {of.many}, ", f"The list of {of.many} cannot be used")
     if not ids.is_sorted():
         read = read[ids.arg_sort()]
     return read.with_columns(pl.col(role).cast(pl.Int64) for role in of.whole if role in read.columns)
 
 
-def _require_no_faults(faults: list[BadFile], of: ListOf) -> None:
-    """Raise all of them as one."""
-    if len(faults) == 1:
-        raise faults[0]
-    if faults:
-        listed = "\n".join(f"  - {fault.what.removeprefix(_in_the_list(of))}" for fault in faults)
-        advice = "\n".join(f"  - {do}" for do in dict.fromkeys(fault.do for fault in faults))
-        raise BadFile(f"The list of {of.many} cannot be used:\n{listed}", f"\n{advice}")
-
-
-def _in_the_list(of: ListOf) -> str:
-    return f"In the list of {of.many}, "
-
-
-def _wrong_ids(ids: pl.Series, of: ListOf) -> Iterator[BadFile]:
-    """What is wrong with identifiers, each in the row in which it stands."""
+def _wrong_ids(ids: pl.Series, of: ListOf) -> Iterator[tuple[str, str]]:
+    """What is wrong with identifiers, each in the row in which it stands, and what to do."""
     odd = ids.null_count() or ids.str.contains(f"{_BLANK}|{PLACEHOLDER}").any()
     bare = ids.str.strip_chars()
     there = bare.is_not_null() & (bare != "")
@@ -215,25 +202,21 @@ def _wrong_ids(ids: pl.Series, of: ListOf) -> Iterator[BadFile]:
         yield from _fault(of, ~there | ids.is_first_distinct(), "is there twice")
 
 
-def _fault(of: ListOf, fine: pl.Series, complaint: str) -> Iterator[BadFile]:
-    wrong: Sequence[int] = (~fine.fill_null(True)).arg_true().to_list()
-    if wrong:
-        rows = "1 row" if len(wrong) == 1 else f"{len(wrong):,} rows"
-        yield BadFile(
-            f"In the list of {of.many}, {of.one} {complaint} ({rows}; first in row {wrong[0] + 1}).",
-            f"Correct the list: every {of.one} once, each with its identifier.",
-        )
+def _fault(of: ListOf, fine: pl.Series, complaint: str) -> Iterator[tuple[str, str]]:
+    wrong = (~fine.fill_null(True)).arg_true()
+    if len(wrong):
+        first = f"{amount(len(wrong), 'row', 'rows')}; first in row {wrong[0] + 1}"
+        do = f"Correct the list: every {of.one} once, each with its identifier."
+        yield f"{of.one} {complaint} ({first}).", do
 
 
-def _wrong_numbers(read: pl.DataFrame, of: ListOf) -> Iterator[BadFile]:
+def _wrong_numbers(read: pl.DataFrame, of: ListOf) -> Iterator[tuple[str, str]]:
     """Columns of numbers in which one is missing, or not allowed."""
     for role in (role for role in of.numbers if role in read.columns):
         allowed, complaint = of.numbers[role]
         values = read[role]
         wrong = (~(values.is_finite() & allowed(values)).fill_null(value=False)).arg_true()
         if len(wrong):
-            yield BadFile(
-                f"In the list of {of.many}, {role} of {read['place'][wrong[0]]!r} {complaint}, or is missing"
-                f" ({len(wrong):,} {of.one if len(wrong) == 1 else of.many}).",
-                f"Give every {of.one} {article(role)}, or leave the column out.",
-            )
+            first, many = repr(read["place"][wrong[0]]), amount(len(wrong), of.one, of.many)
+            do = f"Give every {of.one} {article(role)}, or leave the column out."
+            yield f"{role} of {first} {complaint}, or is missing ({many}).", do

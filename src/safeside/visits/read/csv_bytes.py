@@ -13,7 +13,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -139,16 +139,14 @@ def inspect_text(
 
 def _refuse_outright(path: Path, head: bytes) -> tuple[Finding, ...]:
     if not head or head == _BOM:
-        return (Finding(doubt=Doubt.EMPTY, reason=f"{path.name} is empty", do=_DO[Doubt.EMPTY]),)
-    if head.startswith(_WIDE_BOMS):
-        reason = f"{path.name} is written in UTF-16 or UTF-32"
-        return (Finding(doubt=Doubt.ENCODING, reason=reason, do=_DO[Doubt.ENCODING]),)
-    if head.startswith(_PACKED):
-        reason = f"{path.name} is compressed, or a spreadsheet, not text"
-        return (
-            Finding(doubt=Doubt.UNREADABLE, reason=reason, do="Unpack it, or export it as CSV or Parquet."),
-        )
-    return ()
+        doubt, what = Doubt.EMPTY, "empty"
+    elif head.startswith(_WIDE_BOMS):
+        doubt, what = Doubt.ENCODING, "written in UTF-16 or UTF-32"
+    elif head.startswith(_PACKED):
+        doubt, what = Doubt.UNREADABLE, "compressed, or a spreadsheet, not text"
+    else:
+        return ()
+    return (Finding(doubt=doubt, reason=f"{path.name} is {what}", do=_DO[doubt]),)
 
 
 def _decode(decoder: codecs.IncrementalDecoder, chunk: bytes, tally: _Tally) -> None:
@@ -248,7 +246,16 @@ def _conclude(path: Path, separator: str, head: bytes, tally: _Tally) -> TextFil
         tally.wrong.pop(Doubt.FIELDS, None)
     if Doubt.QUOTES in tally.wrong:
         tally.wrong.pop(Doubt.LINE_BREAK, None)
-    findings = _findings(path, tally)
+    findings = [
+        Finding(
+            doubt=doubt,
+            reason=_REASONS[doubt],
+            do=_DO[doubt],
+            first=tuple(RowLocation(file=path.name, line=line) for line in tally.wrong[doubt]),
+        )
+        for doubt in Doubt
+        if doubt in tally.wrong
+    ]
     if head.startswith(_BOM):
         reason = f"{path.name} begins with a byte order mark, which was skipped"
         do = "Nothing, or save the file as UTF-8 without one."
@@ -287,6 +294,7 @@ _REASONS: Final = {
 }
 _DO: Final = {
     Doubt.EMPTY: "Export the file again, or leave it out.",
+    Doubt.UNREADABLE: "Unpack it, or export it as CSV or Parquet.",
     Doubt.ENCODING: "Save the file as UTF-8.",
     Doubt.BYTE_ORDER_MARK: "Give the files separately, each with its own header.",
     Doubt.BLANK_LINE: "Delete blank lines, or export the file again.",
@@ -299,35 +307,6 @@ _DO: Final = {
 }
 
 
-def _findings(path: Path, tally: _Tally) -> list[Finding]:
-    return [
-        Finding(
-            doubt=doubt,
-            reason=_REASONS[doubt],
-            do=_DO[doubt],
-            first=tuple(RowLocation(file=path.name, line=line) for line in tally.wrong[doubt]),
-        )
-        for doubt in Doubt
-        if doubt in tally.wrong
-    ]
-
-
-def _records(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Each record with the line it begins on; slow, and used only where records have line breaks."""
-    began, parts, open_quote = 1, list[bytes](), False
-    with path.open("rb") as stream:
-        for number, raw in enumerate(stream, start=1):
-            line = raw.removeprefix(_BOM) if number == 1 else raw
-            began = began if parts else number
-            parts.append(line)
-            open_quote ^= line.count(b'"') % 2 == 1
-            if not open_quote:
-                yield began, b"".join(parts)
-                parts = []
-    if parts:
-        yield began, b"".join(parts)
-
-
 def lines_of(path: Path, records: list[int], *, broken: bool) -> list[int]:
     """The lines on which the given records (numbered from 0, the header not counted) begin.
 
@@ -337,9 +316,13 @@ def lines_of(path: Path, records: list[int], *, broken: bool) -> list[int]:
         return [record + 2 for record in records]
     wanted = set(records)
     lines: dict[int, int] = {}
-    for number, (began, _) in enumerate(_records(path), start=-1):
-        if number in wanted:
-            lines[number] = began
+    record, inside_quotes = -1, False
+    with path.open("rb") as stream:
+        for number, line in enumerate(stream, start=1):
+            if not inside_quotes and record in wanted:
+                lines[record] = number
+            inside_quotes ^= line.count(b'"') % 2 == 1
+            record += not inside_quotes
             if len(lines) == len(wanted):
                 break
     return [lines[number] for number in records if number in lines]

@@ -45,11 +45,14 @@ VALUE: Final = "value "
 _VALUES: Final = (*_ANY, "integer", "boolean")
 _BYTES: Final = "UTF8_BINARY"
 Frame = nw.LazyFrame[Any]
+AnyFrame = nw.DataFrame[Any] | nw.LazyFrame[Any]
 
 
-def from_native(visits: Any) -> tuple[nw.DataFrame[Any] | nw.LazyFrame[Any], str]:
+def from_native(visits: Any) -> tuple[AnyFrame, list[str]]:
+    """The dataframe, and the names of its columns."""
     try:
         frame = nw.from_native(visits)
+        names = frame.collect_schema().names()
     except TypeError:
         raise BadQuestion(
             f"Visits cannot be read from a {type(visits).__name__}.",
@@ -57,29 +60,20 @@ def from_native(visits: Any) -> tuple[nw.DataFrame[Any] | nw.LazyFrame[Any], str
         ) from None
     except NarwhalsError:
         raise _same_name() from None
-    return frame, str(frame.implementation)
-
-
-def names_of(frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) -> list[str]:
-    try:
-        names = frame.collect_schema().names()
-    except NarwhalsError:
-        raise _same_name() from None
     if len(set(names)) < len(names):
         raise _same_name()
     if not all(isinstance(name, str) for name in names):
         raise BadQuestion("The name of a column is not text.", "Rename the columns to text.")
-    return names
+    return frame, names
 
 
 def _same_name() -> BadQuestion:
     return BadQuestion("Two columns have the same name.", "Rename one of them.")
 
 
-def from_dataframe(
-    chosen: nw.DataFrame[Any] | nw.LazyFrame[Any], roles: Roles, declared: VisitFormat, engine: str
-) -> tuple[Frame, Frame | None]:
+def from_dataframe(chosen: AnyFrame, roles: Roles, declared: VisitFormat) -> tuple[Frame, Frame | None]:
     """The frame, and the same with numbered rows where the engine keeps rows in order."""
+    engine = str(chosen.implementation)
     if isinstance(chosen, nw.DataFrame) and engine != "polars":
         chosen = _in_utc(chosen, roles)
     objects = isinstance(chosen, nw.DataFrame) and has_objects(chosen, roles)
@@ -230,10 +224,9 @@ def _joined(columns: tuple[str, ...], held: pl.Schema) -> pl.Expr:
     return pl.concat_str([day.cast(pl.String), hour.cast(pl.String)], separator=" ")
 
 
-def join_times(
-    frame: nw.DataFrame[Any] | nw.LazyFrame[Any], roles: Roles, engine: str
-) -> nw.DataFrame[Any] | nw.LazyFrame[Any]:
+def join_times(frame: AnyFrame, roles: Roles) -> AnyFrame:
     """The dataframe in Polars, with a column day+hour for the two columns day and hour."""
+    engine = str(frame.implementation)
     if isinstance(frame, nw.LazyFrame) and engine != "polars":
         raise _text_in(engine)
     if isinstance(frame, nw.DataFrame) and engine != "polars":
@@ -264,12 +257,7 @@ def _text_roles(schema: nw.Schema, roles: Roles) -> dict[str, str]:
 
 
 def prepare(
-    frame: pl.LazyFrame,
-    roles: Roles,
-    declared: VisitFormat,
-    *,
-    renamed: bool = False,
-    numbered: bool = False,
+    frame: pl.LazyFrame, roles: Roles, declared: VisitFormat, *, renamed: bool = False, numbered: bool = False
 ) -> Frame:
     """A Polars frame with columns named by role, text parsed, and identifiers as text or integers."""
     if not renamed:

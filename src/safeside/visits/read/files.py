@@ -60,17 +60,6 @@ class Fingerprint:
         return hashlib.blake2b(first.encode(), key=self._key, digest_size=32, person=b"safeside visits")
 
 
-def fingerprint_of(lines: Iterable[str], key: bytes) -> str | None:
-    """One fingerprint of what was counted, where there are no files to recognise."""
-    digest = Fingerprint(key)
-    digest.file(0)
-    feed = digest.feed
-    assert feed is not None
-    for line in lines:
-        feed(f"{line}\n".encode())
-    return digest.text()
-
-
 def short_key(key: bytes) -> bytes:
     """The key, shortened to the 64 bytes that BLAKE2 takes."""
     if len(key) < 16:
@@ -169,6 +158,19 @@ class Opened:
     def require_unchanged(self) -> None:
         """Refuse what was read of files that changed meanwhile."""
         self.found.require_unchanged()
+
+
+def fingerprint_of(opened: Opened | None, lines: Iterable[str], key: bytes | None) -> str | None:
+    """One fingerprint of the files' bytes; where there are none, of what was counted, line by line."""
+    if opened is not None or key is None:
+        return None if opened is None else opened.fingerprint
+    digest = Fingerprint(key)
+    digest.file(0)
+    feed = digest.feed
+    assert feed is not None
+    for line in lines:
+        feed(f"{line}\n".encode())
+    return digest.text()
 
 
 def open_files(

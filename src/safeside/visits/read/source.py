@@ -14,10 +14,10 @@ import narwhals as nw
 import polars as pl
 
 from safeside.errors import BadFile, BadQuestion
-from safeside.progress import Progress
+from safeside.progress import Progress, quiet
 from safeside.visits.findings import Doubt, Finding, RowLocation, stop_on
 from safeside.visits.read.csv_bytes import lines_of
-from safeside.visits.read.dataframes import Frame, from_dataframe, from_native, join_times, names_of, prepare
+from safeside.visits.read.dataframes import Frame, from_dataframe, from_native, join_times, prepare
 from safeside.visits.read.files import Fingerprint, Opened, open_files
 from safeside.visits.read.format import VisitFormat
 from safeside.visits.read.identifiers import is_text
@@ -44,6 +44,7 @@ class Source:
     opened: Opened | None
     findings: tuple[Finding, ...]
     declared: VisitFormat
+    progress: Progress
 
     @property
     def text_persons(self) -> bool:
@@ -74,14 +75,11 @@ class Source:
 
     def where(self, path: Path | None, rows: list[int]) -> tuple[RowLocation, ...]:
         """Row numbers from 0 as a person finds them: lines of a text file, rows of a table from 1."""
-        if path is None:
-            return tuple(RowLocation(file="", line=row + 1, unit="row") for row in rows)
-        if self.opened is not None and self.opened.text:
-            broken = any(found.doubt is Doubt.LINE_BREAK for found in self.opened.findings)
-            return tuple(
-                RowLocation(file=path.name, line=line) for line in lines_of(path, rows, broken=broken)
-            )
-        return tuple(RowLocation(file=path.name, line=row + 1, unit="row") for row in rows)
+        name = "" if path is None else path.name
+        if path is None or self.opened is None or not self.opened.text:
+            return tuple(RowLocation(file=name, line=row + 1, unit="row") for row in rows)
+        broken = any(found.doubt is Doubt.LINE_BREAK for found in self.opened.findings)
+        return tuple(RowLocation(file=name, line=line) for line in lines_of(path, rows, broken=broken))
 
 
 def open_paths(visits: Any, declared: VisitFormat, *, key: bytes | None, progress: Progress) -> Opened | None:
@@ -92,45 +90,31 @@ def open_paths(visits: Any, declared: VisitFormat, *, key: bytes | None, progres
     return None
 
 
-def open_visits(visits: Any, opened: Opened | None, declared: VisitFormat) -> Source:
-    """Visits with their columns by role, from files that were opened or from a dataframe."""
-    return open_rows(visits, opened, declared, assign_roles)
-
-
-def open_rows(visits: Any, opened: Opened | None, declared: VisitFormat, assign: Assign) -> Source:
-    """Rows of any kind, with their columns by the roles that `assign` gives them."""
+def open_visits(
+    visits: Any,
+    opened: Opened | None,
+    declared: VisitFormat,
+    *,
+    assign: Assign = assign_roles,
+    progress: Progress = quiet,
+) -> Source:
+    """Rows of files or a dataframe, with their columns by the roles that `assign` gives them."""
+    numbered: Frame | None = None
     if opened is not None:
         stop_on(opened.illegible)
         roles = assign(opened.columns, declared)
         opened.require_same_types(column for role in roles.columns for column in roles.read(role))
         _require_known_clock(opened, roles, declared)
         frame = prepare(opened.scan(), roles, declared)
-        return _source(frame, None, roles, declared, opened)
-    native, engine = from_native(visits)
-    roles = assign(names_of(native), declared)
-    if roles.joined:
-        native, engine = join_times(native, roles, engine), "polars"
-    renamed = (c if role == c else nw.col(c).alias(role) for role, c in roles.columns.items())
-    as_is = not roles.unused and all(role == column for role, column in roles.columns.items())
-    chosen = native if as_is else native.select(renamed)
-    frame, numbered = from_dataframe(chosen, roles, declared, engine)
-    return _source(frame, numbered, roles, declared, None)
-
-
-def _require_known_clock(opened: Opened, roles: Roles, declared: VisitFormat) -> None:
-    """Refuse INT96 times, which Spark writes in UTC, unless UTC is declared."""
-    old = opened.legacy_times(column for role in roles.times for column in roles.read(role))
-    if old and declared.timezone not in CLOCKS_OF_UTC:
-        raise BadQuestion(
-            f"The times in column {old[0]} are of an old kind (INT96), which Spark writes in UTC and others"
-            " on a clock that nobody can tell.",
-            'Declare `timezone="UTC"` if Spark wrote the files; otherwise write them again with zoned times.',
-        )
-
-
-def _source(
-    frame: Frame, numbered: Frame | None, roles: Roles, declared: VisitFormat, opened: Opened | None
-) -> Source:
+    else:
+        native, names = from_native(visits)
+        roles = assign(names, declared)
+        if roles.joined:
+            native = join_times(native, roles)
+        if roles.unused or any(role != column for role, column in roles.columns.items()):
+            renamed = (c if role == c else nw.col(c).alias(role) for role, c in roles.columns.items())
+            native = native.select(renamed)
+        frame, numbered = from_dataframe(native, roles, declared)
     schema = frame.collect_schema()
     engine = str(frame.implementation)
     clocks = {role: _clock(roles, role, schema[role], declared, engine) for role in roles.times}
@@ -154,7 +138,19 @@ def _source(
         opened=opened,
         findings=tuple(findings),
         declared=declared,
+        progress=progress,
     )
+
+
+def _require_known_clock(opened: Opened, roles: Roles, declared: VisitFormat) -> None:
+    """Refuse INT96 times, which Spark writes in UTC, unless UTC is declared."""
+    old = opened.legacy_times(column for role in roles.times for column in roles.read(role))
+    if old and declared.timezone not in CLOCKS_OF_UTC:
+        raise BadQuestion(
+            f"The times in column {old[0]} are of an old kind (INT96), which Spark writes in UTC and others"
+            " on a clock that nobody can tell.",
+            'Declare `timezone="UTC"` if Spark wrote the files; otherwise write them again with zoned times.',
+        )
 
 
 def _clock(roles: Roles, role: str, dtype: nw.dtypes.DType, declared: VisitFormat, engine: str) -> Clock:
@@ -168,14 +164,10 @@ def _clock(roles: Roles, role: str, dtype: nw.dtypes.DType, declared: VisitForma
             return stamps if zone is not None else LocalStamps(stamps=stamps, local=_local(column, declared))
     if dtype == nw.Date and roles.when is not TimeForm.SIGHTINGS:
         return LocalDates(local=_local(column, declared), midnights=None)
-    if dtype.is_integer() and roles.when is not TimeForm.DATES:
+    if (dtype.is_integer() or dtype.is_float()) and roles.when is not TimeForm.DATES:
         if declared.epoch is None:
             raise epoch_not_declared(column)
-        return Epoch(unit=declared.epoch)
-    if dtype.is_float() and roles.when is not TimeForm.DATES:
-        if declared.epoch is None:
-            raise epoch_not_declared(column)
-        return FloatEpoch(unit=declared.epoch)
+        return FloatEpoch(unit=declared.epoch) if dtype.is_float() else Epoch(unit=declared.epoch)
     wanted = "date" if roles.when is TimeForm.DATES else "time"
     raise BadQuestion(
         f"Column {column} holds {dtype}, which is not a {wanted}.",
@@ -196,25 +188,21 @@ def _local(column: str, declared: VisitFormat) -> Any:
 def exclusions(source: Source, *, exclude_unknown_places: bool) -> tuple[str, ...]:
     """What was left out, in sentences that every answer carries."""
     declared = source.declared
-    places = source.roles.where is PlaceForm.PLACES
-    left_out: list[str] = []
-    if exclude_unknown_places and places:
-        left_out.append(said("counted.unlisted"))
+    excluded = exclude_unknown_places and source.roles.where is PlaceForm.PLACES
+    left_out = [said("counted.unlisted")] if excluded else []
     if declared.stay_rule is not None:
         left_out.append(declared.stay_rule.sentence())
     if source.roles.movement:
         first, *others = declared.stay_states
         either = reduce(lambda one, other: said("counted.or", first=one, last=other), others, first)
         left_out.append(said("counted.states", states=either))
-    if declared.trust_ids:
-        left_out.append(said("counted.trust-ids"))
-    if declared.trust_times:
-        left_out.append(said("counted.trust-times"))
-    if declared.trust_places and exclude_unknown_places and places:
-        left_out.append(said("counted.trust-places"))
-    if declared.trust_coordinates and source.roles.where is PlaceForm.COORDINATES:
-        left_out.append(said("counted.trust-coordinates"))
-    return tuple(left_out)
+    trusted = {
+        "ids": declared.trust_ids,
+        "times": declared.trust_times,
+        "places": declared.trust_places and excluded,
+        "coordinates": declared.trust_coordinates and source.roles.where is PlaceForm.COORDINATES,
+    }
+    return (*left_out, *(said(f"counted.trust-{what}") for what in trusted if trusted[what]))
 
 
 def whole_days(source: Source) -> bool:
