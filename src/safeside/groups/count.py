@@ -299,28 +299,23 @@ def _other_sizes(tally: _Tally, groups: Places, counted: Measures, known: Expect
     rows = tally.values(groups, "rows")
     found = []
     if known.rows is None and (fewer := int((rows < groups.size).sum())):
-        found.append(
-            Finding(
-                doubt=Doubt.OTHER_SIZE,
-                reason=f"{_sizes(fewer, 'fewer')}: people may be missing, and so uncounted",
-                do="Export the whole table of the date that the sizes are of; or, if it is whole, declare "
-                "how many rows it has (`Expected(rows=)`).",
-            )
+        so = "people may be missing, and so uncounted"
+        do = (
+            "Export the whole table of the date that the sizes are of; or, if it is whole, declare how many "
+            "rows it has (`Expected(rows=)`)."
         )
+        found.append(_other_size(fewer, "fewer", so, do))
     if more := int((rows > groups.size).sum()):
-        found.append(
-            Finding(
-                doubt=Doubt.OTHER_SIZE,
-                reason=f"{_sizes(more, 'more')}: a share of that size would be false",
-                do="Correct the sizes, or export the table of the date that they are of.",
-            )
-        )
+        so = "a share of that size would be false"
+        do = "Correct the sizes, or export the table of the date that they are of."
+        found.append(_other_size(more, "more", so, do))
     return found
 
 
-def _sizes(number: int, which: str) -> str:
+def _other_size(number: int, which: str, so: str, do: str) -> Finding:
     than = "its listed size" if number == 1 else "their listed sizes"
-    return f"{amount(number, 'group has', 'groups have')} {which} rows than {than}"
+    reason = f"{amount(number, 'group has', 'groups have')} {which} rows than {than}: {so}"
+    return Finding(doubt=Doubt.OTHER_SIZE, reason=reason, do=do)
 
 
 def _lines(groups: Places, values: Whole) -> Iterator[str]:

@@ -235,9 +235,9 @@ def measures(
 ) -> Measures:
     """What these arguments say is counted; a condition `where` is part of every measure."""
     common = Where.parse(where)
-    named = _named(measures) if measures else {COUNTED: Where()}
+    named = _named(measures) if measures else [(COUNTED, Where())]
     made = Measures(
-        all=tuple(Measure(name=name, where=common & own) for name, own in named.items()),
+        all=tuple(Measure(name=name, where=common & own) for name, own in named),
         domains=_domains(domains),
         only_counted=only_counted,
     )
@@ -245,19 +245,16 @@ def measures(
     return made
 
 
-def _named(given: Mapping[str, str | Where] | Sequence[str]) -> dict[str, Where]:
+def _named(given: Mapping[str, str | Where] | Sequence[str]) -> list[tuple[str, Where]]:
     if isinstance(given, Mapping):
-        return {name: Where.parse(own) for name, own in given.items()}
+        return [(name, Where.parse(own)) for name, own in given.items()]
     pairs = [text.partition(":") for text in given]
     if any(not sign or not name.strip() for name, sign, _ in pairs):
         raise BadQuestion(
             "A measure is not written as NAME: CONDITION.",
             'Write `measures={"no dose": "mmr=0", "one dose": "mmr=1"}`.',
         )
-    names = [name.strip() for name, _, _ in pairs]
-    if len(set(names)) < len(names):
-        raise BadQuestion("Two measures have one name.", "Give each measure a name of its own.")
-    return {name: Where.parse(own) for name, (_, _, own) in zip(names, pairs, strict=True)}
+    return [(name.strip(), Where.parse(own)) for name, _, own in pairs]
 
 
 def _domains(given: Domains) -> tuple[Domain, ...]:

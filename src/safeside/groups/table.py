@@ -83,11 +83,8 @@ def _roles(available: Collection[str], declared: VisitFormat, *, counted: Measur
 def _require_comparable(column: str, dtype: nw.dtypes.DType, counted: Measures) -> None:
     """A column whose values are text, whole numbers, or true and false, as its domain is."""
     domain = counted.domain(column)
-    if is_text(dtype):
-        return
-    if dtype.is_integer() and domain.whole:
-        return
-    if dtype == nw.Boolean and set(domain.values) <= set(_TRUTH):
+    truth = dtype == nw.Boolean and set(domain.values) <= set(_TRUTH)
+    if truth or is_text(dtype) or (dtype.is_integer() and domain.whole):
         return
     raise BadQuestion(
         f"Column {column} holds {dtype}, and values of its declared domain are not of that kind.",

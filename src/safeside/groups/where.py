@@ -10,6 +10,7 @@ A condition is part of what is asked, of the policy and of every statement, so i
 
 from __future__ import annotations
 
+import operator
 import re
 from typing import Annotated, Final, Literal
 
@@ -24,6 +25,7 @@ _TERM: Final = re.compile(
     r"(?P<column>[^=<>!]+?)\s*(?P<sign><=|>=|=|<|>|(?<=\s)in(?=\s))\s*(?P<value>[^=<>]+?)(?<!\sand)"
 )
 _WHOLE: Final = re.compile(r"0|-?[1-9][0-9]{0,17}")
+_COMPARED: Final = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 _HOW: Final = "Write it as mmr=no, as dose in 0, 1, or as age<12; several are joined by and."
 
 
@@ -41,22 +43,15 @@ class Term(Part, frozen=True, kw_only=True):
     values: Annotated[tuple[PlainText, ...], msgspec.Meta(min_length=1)]
 
     def __str__(self) -> str:
-        return f"{self.column} in {', '.join(self.values)}" if self.sign == "in" else self._short()
-
-    def _short(self) -> str:
+        if self.sign == "in":
+            return f"{self.column} in {', '.join(self.values)}"
         return f"{self.column}{self.sign}{self.values[0]}"
 
     def allows(self, value: str) -> bool:
         """Whether a value of the column's domain meets it."""
         if self.sign in ("=", "in"):
             return value in self.values
-        number, limit = int(value), int(self.values[0])
-        return {
-            "<": number < limit,
-            "<=": number <= limit,
-            ">": number > limit,
-            ">=": number >= limit,
-        }[self.sign]
+        return _COMPARED[self.sign](int(value), int(self.values[0]))
 
 
 class Where(Part, frozen=True, kw_only=True):
@@ -99,10 +94,8 @@ def _term(text: str) -> Term:
     if parsed is None:
         raise BadQuestion("The condition of who is counted cannot be read.", _HOW)
     column, sign = parsed["column"].strip(), parsed["sign"]
-    values = (
-        tuple(part.strip() for part in parsed["value"].split(",")) if sign == "in" else (parsed["value"],)
-    )
-    values = tuple(value.strip() for value in values)
+    written = parsed["value"].split(",") if sign == "in" else [parsed["value"]]
+    values = tuple(value.strip() for value in written)
     if not all(values):
         raise BadQuestion(
             f"The condition on column {column} has an empty value.",

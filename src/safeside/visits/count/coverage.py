@@ -15,7 +15,7 @@ import re
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Final
 
@@ -163,7 +163,7 @@ def _spans(text: str, paths: tuple[Path, ...], declared: VisitFormat) -> list[li
         )
     folders: dict[tuple[str, ...], list[Span]] = {}
     for path in paths:
-        folder, span = _named(path, pattern, declared)
+        folder, span = _named(path, pattern, zone)
         folders.setdefault(folder, []).append(span)
     return list(folders.values())
 
@@ -191,10 +191,8 @@ def _pattern(text: str) -> re.Pattern[str]:
     return re.compile(rf"(?:.*/)?{written}{re.escape(text[at:])}")
 
 
-def _named(path: Path, pattern: re.Pattern[str], declared: VisitFormat) -> tuple[tuple[str, ...], Span]:
+def _named(path: Path, pattern: re.Pattern[str], zone: tzinfo) -> tuple[tuple[str, ...], Span]:
     """The folders that differ, and the local day, or hour, that the name of a file tells."""
-    zone = declared.local
-    assert zone is not None
     found = pattern.fullmatch(path.as_posix())
     try:
         if found is None:

@@ -41,8 +41,6 @@ _MOST_CELLS_A_THREAD: Final = 1 << 20
 _PARTS: Final = 8
 PEEKED: Final = 1000
 """Identifiers looked at before a scan, to see whether they can be packed."""
-
-
 _WRITTEN: Final = re.compile(r"((?:[A-Za-z].*?)?)([0-9]{1,18})")
 """A prefix begins with a letter, so that the whole is not a number in scientific notation."""
 
@@ -151,8 +149,7 @@ class Packing:
     """How a person, a place and a span of windows are packed into one number, from the high bits down."""
 
     keys: pl.LazyFrame
-    """Column `key`; null where person or place is null or does not fit. With `person` where that is hashed.
-    """
+    """Column `key`, null where person or place is null or does not fit; and `person` where it is hashed."""
     hashed: bool
     layout: Layout
     place_text: NumberText

@@ -13,6 +13,7 @@ from typing import Final
 
 import narwhals as nw
 import numpy as np
+from numpy.typing import NDArray
 
 from safeside.visits.findings import Doubt, article
 from safeside.visits.places.places import Places
@@ -55,12 +56,11 @@ def row_checks(
 ) -> list[RowCheck]:
     """All checks for these visits. `closely`: slower ones, with fewer false alarms."""
     checks = [*person_checks(source), *_when(source, windows, closely=closely)]
-    state = _state(source)
     where = [*_coordinates(source, places)]
     if source.roles.where is PlaceForm.PLACES:
         where = [_missing("place", missing(nw.col("place"), source.types["place"]))]
-    if state is not None:
-        checks.append(state)
+    if source.roles.movement:
+        checks.append(_state(source))
         where = [_only_where_stayed(check, source) for check in where]
     return checks + where
 
@@ -241,9 +241,7 @@ def _text_times(source: Source, role: str) -> Iterator[RowCheck]:
     )
 
 
-def _state(source: Source) -> RowCheck | None:
-    if not source.roles.movement:
-        return None
+def _state(source: Source) -> RowCheck:
     known = (*source.declared.stay_states, *source.declared.move_states)
     wrong = nw.col("state").is_null() | ~nw.col("state").is_in(known)
     return RowCheck(
@@ -298,20 +296,14 @@ def _coordinates(source: Source, places: Places | None) -> Iterator[RowCheck]:
         )
     if "accuracy" in source.roles.columns:
         below = (nw.col("accuracy") < 0) & nw.col("accuracy").is_finite()
-        yield RowCheck(
-            doubt=Doubt.RANGE,
-            role="accuracy",
-            wrong=below,
-            reason="an accuracy below 0 m",
-            do="Give every fix an accuracy in metres, large enough where it is not known.",
-            in_window=below,
-        )
+        do = "Give every fix an accuracy in metres, large enough where it is not known."
+        yield _coordinate(Doubt.RANGE, below, "an accuracy below 0 m", do, "accuracy")
     if source.declared.trust_coordinates:
         return
     origin = (latitude == 0) & (longitude == 0)
     yield _coordinate(Doubt.ORIGIN, origin, "latitude 0 and longitude 0, which usually means unknown", _TRUST)
     if places is not None and places.latitude is not None and places.longitude is not None:
-        swapped = _swapped(latitude, longitude, places.latitude, places.longitude)
+        swapped = _swapped(latitude, longitude, (places.latitude, places.longitude))
         yield _coordinate(Doubt.SWAPPED, swapped, "latitude and longitude that look exchanged", _TRUST)
 
 
@@ -319,15 +311,10 @@ def _coordinate(doubt: Doubt, wrong: nw.Expr, reason: str, do: str, role: str = 
     return RowCheck(doubt=doubt, role=role, wrong=wrong, reason=reason, do=do, in_window=wrong)
 
 
-def _swapped(
-    latitude: nw.Expr,
-    longitude: nw.Expr,
-    north: np.ndarray[tuple[int], np.dtype[np.float64]],
-    east: np.ndarray[tuple[int], np.dtype[np.float64]],
-) -> nw.Expr:
+def _swapped(latitude: nw.Expr, longitude: nw.Expr, listed: tuple[NDArray[np.float64], ...]) -> nw.Expr:
     """Outside the box of listed places as written, inside it when exchanged."""
-    low, high = float(north.min()) - _BOX_MARGIN, float(north.max()) + _BOX_MARGIN
-    left, right = float(east.min()) - _BOX_MARGIN, float(east.max()) + _BOX_MARGIN
+    box = ((float(each.min()) - _BOX_MARGIN, float(each.max()) + _BOX_MARGIN) for each in listed)
+    (low, high), (left, right) = box
     here = (latitude >= low) & (latitude <= high) & (longitude >= left) & (longitude <= right)
     exchanged = (longitude >= low) & (longitude <= high) & (latitude >= left) & (latitude <= right)
     return exchanged & ~here

@@ -97,7 +97,6 @@ def pairs(source: Source, places: Places, windows: Windows, *, closely: bool = F
     if movement and not last_only:
         inside = inside & stayed(source)
     frame = source.frame
-    placed = source.roles.where is PlaceForm.PLACES
     if source.engine != "polars":
         # As a column: other engines evaluate an expression wherever it is used, which on Spark takes longest.
         frame = frame.with_columns(doubt.alias("doubtful"))
@@ -121,7 +120,7 @@ def pairs(source: Source, places: Places, windows: Windows, *, closely: bool = F
     if len(windows) > 1:
         frame, span = extent.with_spans(frame, windows), SPAN
         sure = sure & (nw.col(FIRST) <= nw.col(LAST))
-    if placed:
+    if source.roles.where is PlaceForm.PLACES:
         place = nw.when(sure).then(nw.col("place")).alias("place")
         if source.engine == "pyspark":  # where choosing by name takes a tenth of the calls
             return frame.with_columns(place).select("person", "place", *span)
@@ -369,5 +368,5 @@ def most_places(
     (found,) = collect([frame.unique()], source.progress, "Counting places of people")
     listed = places.table.select("place")
     kept = found.with_columns(pl.col("place").cast(pl.String)).join(listed, on="place", how="semi")
-    most = kept.group_by("person").len()["len"].max()
-    return most if isinstance(most, int) else 0
+    of_one = kept.group_by("person").len()["len"].max()
+    return of_one if isinstance(of_one, int) else 0

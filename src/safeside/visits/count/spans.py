@@ -172,15 +172,13 @@ def each_window(frame: Frame) -> Frame:
         numbers = pl.int_ranges(pl.col(FIRST), pl.col(LAST) + 1).alias(WINDOW)
         return nw.from_native(native.select(*names, numbers).explode(WINDOW))
     if frame.implementation.is_pyspark():
-        exploded: Frame = nw.from_native(
-            native.selectExpr(*names, f"explode(sequence({FIRST}, {LAST})) AS `{WINDOW}`")
-        )
-        return exploded
-    if frame.implementation.is_duckdb():
-        windows = f"unnest(range({FIRST}, {LAST} + 1)) AS {WINDOW}"
-        unnested: Frame = nw.from_native(native.project(", ".join([*names, windows])))
-        return unnested
-    return _repeated(frame.collect(), names).lazy()
+        told = native.selectExpr(*names, f"explode(sequence({FIRST}, {LAST})) AS `{WINDOW}`")
+    elif frame.implementation.is_duckdb():
+        told = native.project(", ".join([*names, f"unnest(range({FIRST}, {LAST} + 1)) AS {WINDOW}"]))
+    else:
+        return _repeated(frame.collect(), names).lazy()
+    exploded: Frame = nw.from_native(told)
+    return exploded
 
 
 def _repeated(table: nw.DataFrame[Any], names: Sequence[str]) -> nw.DataFrame[Any]:

@@ -64,26 +64,23 @@ class Tight:
 def require_free_ground(places: Places, declared: VisitFormat) -> None:
     """Refuse a radius or cells that leave too little free ground around some place."""
     latitude, longitude = places.latitude, places.longitude
-    if (declared.radius is None and declared.h3_resolution is None) or latitude is None or longitude is None:
+    radius, resolution = declared.radius, declared.h3_resolution
+    if latitude is None or longitude is None:
         return
-    if declared.radius is not None:
-        found = tight_by_radius(latitude, longitude, declared.radius)
-        within = f"within {declared.radius:g} m of a place on the list"
+    if radius is not None and (found := tight_by_radius(latitude, longitude, radius)):
+        within = f"within {radius:g} m"
+        smaller = _largest_radius(latitude, longitude, radius)
+    elif resolution is not None and (
+        found := tight_by_cells(latitude, longitude, resolution, declared.h3_rings)
+    ):
+        within = f"in an H3 cell (resolution {resolution})"
+        smaller = "Declare smaller cells (a higher resolution)"
     else:
-        assert declared.h3_resolution is not None
-        found = tight_by_cells(latitude, longitude, declared.h3_resolution, declared.h3_rings)
-        within = f"in an H3 cell (resolution {declared.h3_resolution}) of a place on the list"
-    if found is None:
         return
-    smaller = (
-        _largest_radius(latitude, longitude, declared.radius)
-        if declared.radius is not None
-        else "Declare smaller cells (a higher resolution)"
-    )
     covered = math.floor(1000 * (1 - found.room)) / 10
     raise NowhereElse(
         f"Around the place {places.ids[found.place]!r}, {covered:g} % of the ground within a kilometre is"
-        f" {within}: whoever lives there could hardly have been at none of them.",
+        f" {within} of a place on the list: whoever lives there could hardly have been at none of them.",
         f"{smaller}, or list fewer places: a tenth of the ground around each must be free.",
     )
 
@@ -94,11 +91,8 @@ def _largest_radius(latitude: Floats, longitude: Floats, refused: float) -> str:
     first = bisect_left(
         smaller, True, key=lambda metres: tight_by_radius(latitude, longitude, metres) is None
     )
-    return (
-        f"Declare a radius of at most {smaller[first]} m"
-        if first < len(smaller)
-        else "Declare a smaller radius"
-    )
+    most = f"a radius of at most {smaller[first]} m" if first < len(smaller) else "a smaller radius"
+    return f"Declare {most}"
 
 
 def tight_by_radius(latitude: Floats, longitude: Floats, metres: float) -> Tight | None:

@@ -20,22 +20,14 @@ _MOST: Final = 0.9
 """The share of identifiers that must be codes of one grid for the list to be taken for cells."""
 _LIKELY: Final = 0.8
 """The share in a sample below which the rest is not looked at."""
-_H3_TEXT: Final = r"(?i)^8[0-9a-f]{14}$"
-_H3_NUMBER: Final = r"^[56][0-9]{17}$"
-_H3_TEXT_LENGTH: Final = 15
-_H3_NUMBER_LENGTH: Final = 18
+_H3: Final = {16: (15, r"(?i)^8[0-9a-f]{14}$"), 10: (18, r"^[56][0-9]{17}$")}
+"""Numbers of cells by their base: how long they are, and what they look like."""
 _ENCLOSED: Final = 6
 """A pentagon and its five neighbours: the fewest cells that close around one of them."""
 _BLOCK: Final = 9
 _GEOHASH: Final = "0123456789bcdefghjkmnpqrstuvwxyz"
 _MESH: Final = r"^(?:3[0-9]|[45][0-9]|6[0-8])(?:2[2-9]|[34][0-9]|5[0-3])(?:[0-7]{2}(?:[0-9]{2}[1-4]{0,3})?)?$"
-_CODES: Final = {
-    "geohashes": rf"(?i)^[{_GEOHASH}]{{3,12}}$",
-    "Japanese mesh codes": _MESH,
-}
-
-_LETTERED: Final = ("geohashes",)
-"""Codes with letters: those of digits alone lie in a corner of larger cells and enclose none."""
+_CODES: Final = {"geohashes": rf"(?i)^[{_GEOHASH}]{{3,12}}$", "Japanese mesh codes": _MESH}
 
 Wholes = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -52,10 +44,6 @@ class _Cells:
     height: float
     width: float
 
-    def enclose(self) -> bool:
-        """Whether some cell lies amid eight others."""
-        return bool(enclosed(self.row, self.column))
-
     def hold(self, latitude: Floats, longitude: Floats) -> bool:
         """Whether most of these points lie in their cells, or next to them."""
         north = np.abs((latitude - self.south) / self.height - self.row - 0.5) <= 1.5
@@ -66,10 +54,11 @@ class _Cells:
 def refuse_codes(ids: pl.Series, latitude: Floats | None, longitude: Floats | None) -> None:
     """Refuse identifiers that are cells, one of which is enclosed by others."""
     length = ids.str.len_bytes()
-    _refuse_h3(ids.filter(length == _H3_TEXT_LENGTH), ids.filter(length == _H3_NUMBER_LENGTH))
+    _refuse_h3(ids, length)
     few = ids.gather_every(max(1, len(ids) // _BLOCK**3))
     for name, pattern in _CODES.items():
-        if name in _LETTERED and not ids.str.contains("[A-Za-z]").any():
+        # Geohashes of digits alone lie in a corner of larger cells and enclose none.
+        if name == "geohashes" and not ids.str.contains("[A-Za-z]").any():
             continue
         if few.str.contains(pattern).sum() < _LIKELY * len(few):
             continue
@@ -79,7 +68,7 @@ def refuse_codes(ids: pl.Series, latitude: Floats | None, longitude: Floats | No
         for size in length.filter(codes).unique():
             chosen = codes & (length == size)
             cells = _decode(name, ids.filter(chosen))
-            if cells is None or not cells.enclose():
+            if cells is None or not enclosed(cells.row, cells.column):
                 continue
             mask = chosen.to_numpy()
             if latitude is None or longitude is None or cells.hold(latitude[mask], longitude[mask]):
@@ -103,18 +92,15 @@ def enclosed(row: Wholes, column: Wholes) -> int:
     cell += column
     cell = distinct(cell)
     between = cell[1:-1][(cell[2:] - cell[:-2] == 2)]
-    both = np.isin(between, between + width, assume_unique=True) & np.isin(
-        between, between - width, assume_unique=True
-    )
-    return int(np.count_nonzero(both))
+    above, below = (np.isin(between, between + row, assume_unique=True) for row in (width, -width))
+    return int(np.count_nonzero(above & below))
 
 
-def _refuse_h3(texts: pl.Series, numbers: pl.Series) -> None:
-    texts, numbers = (
-        texts.filter(texts.str.contains(_H3_TEXT)),
-        numbers.filter(numbers.str.contains(_H3_NUMBER)),
-    )
-    cells = {int(each, 16) for each in texts} | {int(each) for each in numbers}
+def _refuse_h3(ids: pl.Series, length: pl.Series) -> None:
+    cells = set[int]()
+    for base, (size, pattern) in _H3.items():
+        likely = ids.filter(length == size)
+        cells |= {int(each, base) for each in likely.filter(likely.str.contains(pattern))}
     if len(cells) < _ENCLOSED:
         return
     h3 = extras.load("h3.api.basic_int", "Telling whether places that are H3 cells cover an area", "geo")
@@ -151,14 +137,8 @@ def _geohash(symbols: NDArray[np.uint8]) -> _Cells:
                 row = 2 * row + (digit >> bit & 1)
             east = not east
     bits = 5 * symbols.shape[1]
-    return _Cells(
-        row=row,
-        column=column,
-        south=-90,
-        west=-180,
-        height=180 / 2 ** (bits // 2),
-        width=360 / 2 ** ((bits + 1) // 2),
-    )
+    height, width = 180 / 2 ** (bits // 2), 360 / 2 ** ((bits + 1) // 2)
+    return _Cells(row=row, column=column, south=-90, west=-180, height=height, width=width)
 
 
 def _mesh(digits: NDArray[np.uint8]) -> _Cells:

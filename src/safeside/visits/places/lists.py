@@ -56,7 +56,11 @@ def read_list(
     source: Any, of: ListOf, *, columns: Mapping[str, str] | None = None, separator: str | None = None
 ) -> pl.DataFrame:
     """The list sorted by identifier, with its columns named by role; refused where anything is wrong."""
-    opened = _open(source, of, separator) if isinstance(source, str | Path) else None
+    opened: Opened | None = None
+    if isinstance(source, str | Path):
+        mark = separator if separator is not None else detect_separator(source)
+        opened = open_files(source, mark, Fingerprint(None), quiet)
+        stop_on(_of_a_list(opened.findings, of))
     table = _table(source, of) if opened is None else opened.scan()
     there = table.collect_schema().names()
     names = dict(columns or {})
@@ -82,13 +86,6 @@ def read_list(
     if opened is not None:
         opened.require_unchanged()
     return _checked(read, of)
-
-
-def _open(source: str | Path, of: ListOf, separator: str | None) -> Opened:
-    mark = separator if separator is not None else detect_separator(source)
-    opened = open_files(source, mark, Fingerprint(None), quiet)
-    stop_on(_of_a_list(opened.findings, of))
-    return opened
 
 
 def _of_a_list(findings: Iterable[Finding], of: ListOf) -> Iterator[Finding]:

@@ -49,10 +49,8 @@ def collect(
             return with_progress(
                 lambda: pl.collect_all(natives, engine="streaming", optimizations=flags), progress, what
             )
-    keys = [key, *[None] * (len(queries) - 1)]
-    return with_progress(
-        lambda: [_answer(*asked) for asked in zip(queries, keys, strict=True)], progress, what
-    )
+    first, *others = queries
+    return with_progress(lambda: [_answer(first, key), *map(_answer, others)], progress, what)
 
 
 @contextmanager
@@ -71,7 +69,7 @@ def _few_row_groups_ahead() -> Iterator[None]:
             os.environ.pop(_AHEAD, None)
 
 
-def _answer(query: nw.LazyFrame[Any], key: list[str] | None) -> pl.DataFrame:
+def _answer(query: nw.LazyFrame[Any], key: list[str] | None = None) -> pl.DataFrame:
     if query.implementation.is_pyspark():
         return fetch_from_spark(query.to_native(), key)
     answer = query.collect("polars").to_polars()
@@ -89,10 +87,14 @@ def distinct_rows(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
 
 def count_by(frame: nw.LazyFrame[Any], key: list[str], name: str) -> nw.LazyFrame[Any]:
     """How many rows there are for each value of the key."""
-    if frame.implementation.is_pyspark():
-        counted: nw.LazyFrame[Any] = nw.from_native(count_rows(frame.to_native(), key, name))
-        return counted
-    return frame.group_by(key).agg(nw.len().alias(name))
+    if not frame.implementation.is_pyspark():
+        return frame.group_by(key).agg(nw.len().alias(name))
+    from pyspark.sql import functions
+
+    with without_call_sites():
+        # As one SQL expression: every part of it is a call to Java.
+        counted = frame.to_native().groupBy(*key).agg(functions.expr(f"count(1) AS {name}"))
+    return nw.from_native(counted)
 
 
 def with_progress(
@@ -136,14 +138,6 @@ def without_call_sites() -> Iterator[None]:
         yield
     finally:
         setattr(notes, _NOTED, None)
-
-
-@without_call_sites()
-def count_rows(frame: Any, key: list[str], name: str) -> Any:
-    """The same on Spark, as one SQL expression: every part of it is a call to Java."""
-    from pyspark.sql import functions
-
-    return frame.groupBy(*key).agg(functions.expr(f"count(1) AS {name}"))
 
 
 def fetch_from_spark(answer: Any, key: list[str] | None) -> pl.DataFrame:

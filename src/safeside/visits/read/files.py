@@ -30,15 +30,12 @@ class Fingerprint:
         self._key = None if key is None else short_key(key)
         self._files: list[hashlib.blake2b] = []
 
-    def file(self, size: int) -> None:
-        """Begin the digest of a file."""
-        if self._key is not None:
-            self._files.append(self._hash(f"file {size}\n"))
-
-    @property
-    def feed(self) -> Callable[[bytes], object] | None:
-        """Takes the bytes of the current file; None without a key."""
-        return self._files[-1].update if self._files else None
+    def file(self, size: int) -> Callable[[bytes], object] | None:
+        """Begin the digest of a file; what takes its bytes, None without a key."""
+        if self._key is None:
+            return None
+        self._files.append(self._hash(f"file {size}\n"))
+        return self._files[-1].update
 
     def files(self, rows: Iterable[int]) -> tuple[str, ...]:
         """The fingerprints of files that hold rows; those of empty files say nothing."""
@@ -76,13 +73,14 @@ class Opened:
 
     found: Found
     text: bool
-    separator: str
-    quotes: bool
-    empty: frozenset[Path]
-    """Files without so much as a header."""
     columns: tuple[str, ...]
-    types: tuple[dict[str, pl.DataType], ...]
-    old: tuple[LegacyTimes, ...]
+    separator: str = ","
+    quotes: bool = True
+    empty: frozenset[Path] = frozenset()
+    """Text files without so much as a header."""
+    types: tuple[dict[str, pl.DataType], ...] = ()
+    """Of the columns of each table."""
+    old: tuple[LegacyTimes, ...] = ()
     rows: int
     findings: tuple[Finding, ...]
     fingerprint: str | None
@@ -165,8 +163,7 @@ def fingerprint_of(opened: Opened | None, lines: Iterable[str], key: bytes | Non
     if opened is not None or key is None:
         return None if opened is None else opened.fingerprint
     digest = Fingerprint(key)
-    digest.file(0)
-    feed = digest.feed
+    feed = digest.file(0)
     assert feed is not None
     for line in lines:
         feed(f"{line}\n".encode())
@@ -189,7 +186,7 @@ def open_files(
             raise BadQuestion("Some of the files are text and some are Parquet.", "Give files of one kind.")
         if kinds == {True}:
             return _open_text(found, separator, fingerprint, progress, quotes=quotes)
-        return _open_tables(found, separator, fingerprint, progress)
+        return _open_tables(found, fingerprint, progress)
     except OSError as error:
         cannot_open(error)
 
@@ -220,8 +217,7 @@ def _open_text(
 ) -> Opened:
     looked: list[TextFile] = []
     for path, stamp in zip(found.paths, found.stamps, strict=True):
-        fingerprint.file(stamp.size)
-        feed = fingerprint.feed
+        feed = fingerprint.file(stamp.size)
         looked.append(inspect_text(path, separator, feed=feed, progress=progress, quotes=quotes))
     rows = sum(each.records for each in looked)
     findings: list[Finding] = []
@@ -233,7 +229,6 @@ def _open_text(
             findings.append(_excused(_no_rows(each.path), each.path, rows))
     whole = [each for each in looked if each.columns]
     for each in whole:
-        _require_one_line(each)
         _require_header(each, whole[0], separator)
     return Opened(
         found=found,
@@ -242,8 +237,6 @@ def _open_text(
         quotes=quotes,
         empty=frozenset(each.path for each in looked if not each.columns),
         columns=whole[0].columns if whole else (),
-        types=(),
-        old=(),
         rows=rows,
         findings=tuple(findings),
         fingerprint=fingerprint.text(),
@@ -252,16 +245,13 @@ def _open_text(
     )
 
 
-def _require_one_line(file: TextFile) -> None:
-    """Refuse a header with line breaks: rows may be in it, and messages quote column names."""
+def _require_header(file: TextFile, first: TextFile, separator: str) -> None:
+    # Rows may be in a header with line breaks, and messages quote the names of columns.
     if any("\n" in name or "\r" in name for name in file.columns):
         raise BadFile(
             f"The header of {file.path.name} has a line break inside quotes.",
             "Look for a stray quote in the first line, or take the line break out of the name.",
         )
-
-
-def _require_header(file: TextFile, first: TextFile, separator: str) -> None:
     if file.columns != first.columns:
         raise BadFile(
             f"The columns of {file.path.name} differ from those of {first.path.name}.",
@@ -282,14 +272,14 @@ def _require_header(file: TextFile, first: TextFile, separator: str) -> None:
             )
 
 
-def _open_tables(found: Found, separator: str, fingerprint: Fingerprint, progress: Progress) -> Opened:
+def _open_tables(found: Found, fingerprint: Fingerprint, progress: Progress) -> Opened:
     types: list[dict[str, pl.DataType]] = []
     old: list[LegacyTimes] = []
     held: list[int] = []
     for path, stamp in zip(found.paths, found.stamps, strict=True):
-        fingerprint.file(stamp.size)
-        if fingerprint.feed is not None:
-            _feed(path, stamp.size, fingerprint.feed, progress)
+        feed = fingerprint.file(stamp.size)
+        if feed is not None:
+            _feed(path, stamp.size, feed, progress)
         _require_table(path, stamp.size)
         with _readable(path):
             table = pl.scan_parquet(path, glob=False, hive_partitioning=False)
@@ -303,9 +293,6 @@ def _open_tables(found: Found, separator: str, fingerprint: Fingerprint, progres
     return Opened(
         found=found,
         text=False,
-        separator=separator,
-        quotes=True,
-        empty=frozenset(),
         columns=tuple(types[0]),
         types=tuple(types),
         old=tuple(old),

@@ -120,10 +120,9 @@ class VisitFormat:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", read_columns(self.columns))
-        if self.hold is not None:
-            object.__setattr__(self, "hold", parse_duration(self.hold, "the holding time"))
-            if parse_duration(self.hold, "the holding time") > _LONGEST_HOLD:
-                raise BadQuestion("The holding time is longer than a century.", "Give it as 15min, 2h or 1d.")
+        object.__setattr__(self, "hold", self.held)
+        if self.held is not None and self.held > _LONGEST_HOLD:
+            raise BadQuestion("The holding time is longer than a century.", "Give it as 15min, 2h or 1d.")
         if self.timezone is not None:
             find_zone(self.timezone)
         self._check_geography()

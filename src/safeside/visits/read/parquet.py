@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 _INT96: Final = 3
 _MOMENTS: Final = (9, 10)
@@ -31,16 +31,8 @@ _FIXED: Final = {1: 0, 2: 0, 3: 1, 7: 8}
 """Types of fixed length; a boolean is told by its type."""
 _LONG: Final = 15
 Element = TypeVar("Element")
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Column:
-    """One element of the schema; `children` is the number of columns nested in it."""
-
-    name: str
-    children: int
-    old: bool
-    utc: bool
+_Column = dict[int, Any]
+"""One element of the schema, by the numbers of its fields."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,8 +47,10 @@ def legacy_times(path: Path) -> LegacyTimes:
     """Which columns of a file have a legacy timestamp type."""
     columns = list(_outermost(_elements(path, _SCHEMA, CompactReader.column)))
     return LegacyTimes(
-        int96=frozenset(column.name for column in columns if column.old),
-        utc=frozenset(column.name for column in columns if column.utc),
+        int96=frozenset(one[_NAME] for one in columns if one.get(_TYPE) == _INT96),
+        utc=frozenset(
+            one[_NAME] for one in columns if one.get(_CONVERTED) in _MOMENTS and _LOGICAL not in one
+        ),
     )
 
 
@@ -85,7 +79,7 @@ def _outermost(columns: list[_Column]) -> Iterator[_Column]:
     for column in columns[1:]:
         if not inside:
             yield column
-        inside += column.children - bool(inside)
+        inside += column.get(_CHILDREN, 0) - bool(inside)
 
 
 class CompactReader:
@@ -103,22 +97,17 @@ class CompactReader:
             yield number, head & 15
 
     def column(self) -> _Column:
-        """One column."""
-        name, said = "", dict[int, int]()
+        """One column: its name, and the fields that tell its type; of others only that they are there."""
+        said: _Column = {_NAME: ""}
         for number, kind in self.fields():
             if number in (_TYPE, _CHILDREN, _CONVERTED):
                 said[number] = self._signed()
             elif number == _NAME:
-                name = self._take(self._whole()).decode("utf-8", "replace")
+                said[number] = self._take(self._whole()).decode("utf-8", "replace")
             else:
-                said[number] = kind
+                said[number] = None
                 self.skip(kind)
-        return _Column(
-            name=name,
-            children=said.get(_CHILDREN, 0),
-            old=said.get(_TYPE) == _INT96,
-            utc=said.get(_CONVERTED) in _MOMENTS and _LOGICAL not in said,
-        )
+        return said
 
     def number(self, wanted: int) -> int:
         """The whole number in one field of a struct; 0 where it is not there."""

@@ -90,14 +90,13 @@ def expand(given: Iterable[str | Path]) -> tuple[Path, ...]:
             nothing = f"{each} holds no files" if path.is_dir() else f"There is no file {each}"
             raise BadFile(f"{nothing}.", "Check the path or the pattern.")
         for file in found:
+            _require_text(file)
             if file.exists() and not file.is_file():
                 raise BadFile(
                     f"{file} is a pipe or a device, not a file: what it gives cannot be read twice.",
                     "Write what it gives to a file, and give that.",
                 )
         paths += found
-    for path in paths:
-        _require_text(path)
     if len({path.resolve() for path in paths}) < len(paths):
         raise BadQuestion("A file is given twice.", "Give every file once.")
     return tuple(paths)

@@ -189,7 +189,7 @@ def exclusions(source: Source, *, exclude_unknown_places: bool) -> tuple[str, ..
     """What was left out, in sentences that every answer carries."""
     declared = source.declared
     excluded = exclude_unknown_places and source.roles.where is PlaceForm.PLACES
-    left_out = [said("counted.unlisted")] if excluded else []
+    left_out: list[str] = [said("counted.unlisted")] if excluded else []
     if declared.stay_rule is not None:
         left_out.append(declared.stay_rule.sentence())
     if source.roles.movement:

@@ -100,11 +100,10 @@ def _moments_since_1970(text: pl.Expr, per_second: int) -> pl.Expr:
 
 def _of_days(sample: str | None, declared: VisitFormat) -> bool:
     """Whether the start or end of a stay is a date: the whole of that day."""
-    if declared.time_format is not None:
-        return (
-            declared.epoch is None and "%" in declared.time_format and not _HOURS.search(declared.time_format)
-        )
-    return sample is not None and _ISO_DATE.fullmatch(sample) is not None
+    layout = declared.time_format
+    if layout is None:
+        return sample is not None and _ISO_DATE.fullmatch(sample) is not None
+    return declared.epoch is None and "%" in layout and not _HOURS.search(layout)
 
 
 def text_of(role: str) -> str:
@@ -143,16 +142,16 @@ def _moments(text: pl.Expr, layout: str, *, last: bool) -> pl.Expr:
 def _time_format(column: str, sample: str | None, declared: VisitFormat) -> str:
     if declared.time_format is not None:
         return _declared_format(declared.time_format, declared.timezone)
-    if _NUMBER.fullmatch(sample or ""):
+    if sample is None:
+        return "%Y-%m-%dT%H:%M:%S%.f%#z"
+    if _NUMBER.fullmatch(sample):
         raise epoch_not_declared(column)
-    shape = _ISO.fullmatch(sample or "")
-    if sample is not None and shape is None:
+    shape = _ISO.fullmatch(sample)
+    if shape is None:
         raise BadQuestion(
             f"The times in column {column} are not written as ISO 8601.",
             'Declare their format (`time_format="%d/%m/%Y %H:%M"`), or map a column of dates as date.',
         )
-    if shape is None:
-        return "%Y-%m-%dT%H:%M:%S%.f%#z"
     seconds = ":%S%.f" if shape["seconds"] else ""
     return f"%Y-%m-%d{shape['gap']}%H:%M{seconds}{'%#z' if shape['zone'] else ''}"
 

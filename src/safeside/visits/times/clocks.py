@@ -29,7 +29,6 @@ _LOOK_AROUND: Final = timedelta(hours=50)
 _STEP: Final = timedelta(minutes=15)
 _DAY: Final = timedelta(days=1)
 _WEEK: Final = timedelta(days=7)
-_FIRST_WEEK: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST_WEEK: Final = datetime(2060, 1, 1, tzinfo=UTC)
 
 
@@ -276,7 +275,7 @@ def _repeated(zone: tzinfo) -> dict[tuple[int, int], list[int]]:
     found: stays in them remain doubtful.
     """
     found: dict[tuple[int, int], list[int]] = {}
-    at = _FIRST_WEEK
+    at = _EPOCH
     while at < _LAST_WEEK:
         step = at + _WEEK
         before, after = at.astimezone(zone).utcoffset(), step.astimezone(zone).utcoffset()
@@ -286,9 +285,7 @@ def _repeated(zone: tzinfo) -> dict[tuple[int, int], list[int]]:
             begin = instead.hour * 60 + instead.minute
             stretch = (begin, begin + (reached - instead) // timedelta(minutes=1))
             if (reached - _MICROSECOND).date() == instead.date():
-                found.setdefault(stretch, []).append(
-                    instead.year * 10_000 + instead.month * 100 + instead.day
-                )
+                found.setdefault(stretch, []).append(int(f"{instead:%Y%m%d}"))
         at = step
     return found
 

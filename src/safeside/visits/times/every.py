@@ -92,7 +92,9 @@ def split(window: Window, every: str | timedelta, timezone: str | None = None) -
         )
     zone = None if timezone is None else find_zone(timezone)
     edges = [window.start, *_between(window, length, zone), window.end]
-    shown = [edge.astimezone(_clock(window, zone)).isoformat() for edge in edges]
+    # On the declared clock, or that of the question.
+    clock = zone or datetime.fromisoformat(window.text.split("/")[0]).tzinfo or UTC
+    shown = [edge.astimezone(clock).isoformat() for edge in edges]
     return tuple(
         Window(start=start, end=end, instant=False, text=f"{first}/{last}")
         for start, end, first, last in zip(edges, edges[1:], shown, shown[1:], strict=False)
@@ -117,8 +119,3 @@ def _between(window: Window, length: timedelta, zone: tzinfo | None) -> Iterator
     while (edge := local_midnight(day, zone)) < window.end:
         yield edge
         day += length
-
-
-def _clock(window: Window, zone: tzinfo | None) -> tzinfo:
-    """The clock in which windows are written: the declared one, or that of the question."""
-    return zone or datetime.fromisoformat(window.text.split("/")[0]).tzinfo or UTC
