@@ -51,7 +51,7 @@ class Term(Part, frozen=True, kw_only=True):
         """Whether a value of the column's domain meets it."""
         if self.sign in ("=", "in"):
             return value in self.values
-        return _COMPARED[self.sign](int(value), int(self.values[0]))
+        return bool(_COMPARED[self.sign](int(value), int(self.values[0])))
 
 
 class Where(Part, frozen=True, kw_only=True):

@@ -241,12 +241,10 @@ def _person(dtype: nw.dtypes.DType, rows: pl.LazyFrame | None, end: int) -> pl.E
     some = rows.select("person").head(PEEKED).collect(engine="streaming")
     found = number_text(some["person"]) if dtype == nw.String else None
     person = _number("person", dtype, None if found is None else found[0])
-    if (
-        person is None
-        or not some.select(((person >= 0) & (person < end)).fill_null(value=False).all()).item()
-    ):
+    if person is None:
         return None
-    return person
+    fits = ((person >= 0) & (person < end)).fill_null(value=False).all()
+    return person if some.select(fits).item() else None
 
 
 def _hash(bits: int) -> pl.Expr:

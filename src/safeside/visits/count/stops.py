@@ -31,9 +31,8 @@ def limit_of(declared: int | None, windows: Windows, places: Places) -> int | No
     if declared is not None:
         from safeside.exact import whole  # with its arithmetic, for which counting has no other use
 
-        return min(
-            whole(declared, "the most places one person can visit", least=1), len(windows) * len(places)
-        )
+        most = whole(declared, "the most places one person can visit", least=1)
+        return min(most, len(windows) * len(places))
     return 1 if windows.whole.instant else None
 
 

@@ -77,9 +77,8 @@ def _with_addition(
     additions = [added for added in pairs["added"].unique() if not is_home(added)]
     if not additions:
         return _NONE
-    listed, others = (
-        (len(longer), len(shorter)) if "listed" in longer.columns else (len(shorter), len(longer))
-    )
+    sizes = len(longer), len(shorter)
+    listed, others = sizes if "listed" in longer.columns else reversed(sizes)
     so_added = split.group_by("added").len("so added")
     pairs = pairs.filter(pl.col("added").is_in(additions)).join(so_added, on="added")
     hits = pl.len().over("added")

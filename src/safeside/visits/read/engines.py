@@ -93,8 +93,9 @@ def count_by(frame: nw.LazyFrame[Any], key: list[str], name: str) -> nw.LazyFram
 
     with without_call_sites():
         # As one SQL expression: every part of it is a call to Java.
-        counted = frame.to_native().groupBy(*key).agg(functions.expr(f"count(1) AS {name}"))
-    return nw.from_native(counted)
+        rows = frame.to_native().groupBy(*key).agg(functions.expr(f"count(1) AS {name}"))
+    counted: nw.LazyFrame[Any] = nw.from_native(rows)
+    return counted
 
 
 def with_progress(
