@@ -75,7 +75,11 @@ def _read(text: pl.Expr, column: str, kind: str, sample: str | None, declared: V
     if declared.epoch is not None:
         return text.cast(pl.Int64, strict=False)
     layout = _time_format(column, sample, declared)
-    moment = _moments(text, layout, last=kind == "end")
+    moment = _parsed(text, layout)
+    if kind == "end" and ("%.f" in layout or "9f" in layout):
+        # Digits beyond microseconds are dropped; an end is then moved up, so that no stay is made shorter.
+        finer = text.str.contains(_FINE) if "%9f" not in layout else pl.lit(value=True)
+        moment = pl.when(finer).then(moment + pl.duration(microseconds=1)).otherwise(moment)
     fine = ~_leap(text, layout) if declared.time_format else text.str.contains(_STRICT)
     return pl.when(fine).then(moment)
 
@@ -128,15 +132,6 @@ def _leap(text: pl.Expr, layout: str) -> pl.Expr:
 
 def _parsed(text: pl.Expr, layout: str) -> pl.Expr:
     return text.str.to_datetime(layout, time_unit="us", strict=False, ambiguous="earliest")
-
-
-def _moments(text: pl.Expr, layout: str, *, last: bool) -> pl.Expr:
-    read = _parsed(text, layout)
-    if last and ("%.f" in layout or "9f" in layout):
-        # Digits beyond microseconds are dropped; an end is then moved up, so that no stay is made shorter.
-        fine = text.str.contains(_FINE) if "%9f" not in layout else pl.lit(value=True)
-        read = pl.when(fine).then(read + pl.duration(microseconds=1)).otherwise(read)
-    return read
 
 
 def _time_format(column: str, sample: str | None, declared: VisitFormat) -> str:

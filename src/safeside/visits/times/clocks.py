@@ -210,7 +210,7 @@ class LocalStamps(Clock):
         for (begin, end), days in _repeated(self.local).items():
             inside = day.is_in(days)
             for column in (first, last):
-                minute = _minute_of_day(column)
+                minute = column.dt.hour().cast(nw.Int64) * 60 + column.dt.minute().cast(nw.Int64)
                 inside = inside & (minute >= begin) & (minute < end)
             within = inside if within is None else within | inside
         assert within is not None
@@ -261,10 +261,6 @@ def _day_number(column: nw.Expr) -> nw.Expr:
     """20241027: a number on every engine, where dates are objects to some."""
     year, month = column.dt.year().cast(nw.Int64), column.dt.month().cast(nw.Int64)
     return year * 10_000 + month * 100 + column.dt.day().cast(nw.Int64)
-
-
-def _minute_of_day(column: nw.Expr) -> nw.Expr:
-    return column.dt.hour().cast(nw.Int64) * 60 + column.dt.minute().cast(nw.Int64)
 
 
 @lru_cache(maxsize=16)
