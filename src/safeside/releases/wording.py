@@ -196,10 +196,8 @@ def not_promised(record: ReleaseRecord) -> list[str]:
     return [say("not-promised.more"), *absence, say("not-promised.in-dataset")]
 
 
-def no_slider(record: ReleaseRecord) -> str | None:
-    """Why the threshold of this release cannot be moved."""
-    if record.mechanism.slider:
-        return None
+def no_slider(record: ReleaseRecord) -> str:
+    """Why the threshold cannot be moved, where it cannot."""
     return record.question.words(f"no-slider.{record.question.method.tag()}")
 
 
