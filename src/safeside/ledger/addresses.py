@@ -27,7 +27,6 @@ _SUFFIX: Final = ".place"
 _LONGEST: Final = 10_000
 
 _URL: Final = re.compile(r"(?P<scheme>[a-z][a-z0-9.-]*)(?:\+[a-z0-9_]+)?:(?P<slashes>/*)", re.IGNORECASE)
-_POSTGRES: Final = frozenset({"postgresql", "postgres"})
 _SETTINGS: Final = re.compile(
     r"(?:^|\s)(?:host|hostaddr|port|dbname|user|password|passfile|service|sslmode|sslcert|sslkey|sslrootcert"
     r"|options|application_name|connect_timeout|target_session_attrs)\s*=",
@@ -49,7 +48,7 @@ def parse(address: str) -> str | Path:
     text = address.strip()
     found = _URL.match(text)
     scheme, slashes = (found["scheme"].lower(), found["slashes"]) if found else ("", "")
-    if found and scheme in _POSTGRES:
+    if found and scheme in ("postgresql", "postgres"):
         if slashes != "//":
             raise unreadable()
         return f"postgresql://{text[found.end() :]}"

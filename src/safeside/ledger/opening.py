@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -102,12 +103,10 @@ def recover_ledger(
 
 def _is_there(store: Store) -> bool:
     """Whether the database holds a ledger now, so that making one is refused for that."""
-    try:
-        with store.read() as rows:
-            rows.identity()
-    except (LedgerMissing, LedgerDamaged):
-        return False
-    return True
+    with suppress(LedgerMissing, LedgerDamaged), store.read() as rows:
+        rows.identity()
+        return True
+    return False
 
 
 def _still_there(found: list[Path]) -> str:

@@ -72,7 +72,11 @@ def _carry(state: State, lost: Event, event: Event) -> None:
         case events.FilesRead() as action:
             state.add_files(action)
         case events.Linked() as action:
-            _link(state, action, event)
+            one, two = state.group(action.first), state.group(action.second)
+            if one is not two:
+                state.unite(one, two, event)
+                if (one.unit, one.timezone) != (two.unit, two.timezone):
+                    state.group(action.first).close()
         case events.Found() as action:
             inner = action.lost()
             if not state.holds(inner.head):
@@ -157,12 +161,3 @@ def _again(
     words = {name: getattr(known, name) for name in events.Reserved.__struct_fields__}
     request = free_request(state, known.request, mark)
     return state.charge_again(events.Reserved(**words), event, request, known.words, manifest=manifest)
-
-
-def _link(state: State, action: events.Linked, event: Event) -> None:
-    one, two = state.group(action.first), state.group(action.second)
-    if one is two:
-        return
-    state.unite(one, two, event)
-    if (one.unit, one.timezone) != (two.unit, two.timezone):
-        state.group(action.first).close()

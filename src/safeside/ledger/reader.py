@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from safeside.ledger import events
 from safeside.ledger.account import Dataset, Reservation, Stage, same_question
@@ -25,8 +25,14 @@ class Reader:
     """An open ledger, read only. Safe to use from many threads and processes; close it, or use `with`."""
 
     def __init__(self, store: Store, *, checkpoint_every: int = EVERY) -> None:
-        self.chain = Chain(store, checkpoint_every=checkpoint_every)
+        self.chain: Final = Chain(store, checkpoint_every=checkpoint_every)
         """The events themselves, for reports and recovery."""
+        self.ledger_id: Final = self.chain.identity.ledger_id
+        """The ledger's own name, which every release carries."""
+        self.where: Final = store.where
+        """How messages name this ledger."""
+        self.addresses: Final = self.chain.addresses
+        """Where it is kept, as it is remembered; never with a password."""
 
     def __enter__(self) -> Self:
         return self
@@ -39,24 +45,9 @@ class Reader:
         self.chain.store.close()
 
     @property
-    def ledger_id(self) -> str:
-        """The ledger's own name, which every release carries."""
-        return self.chain.identity.ledger_id
-
-    @property
     def fingerprint_key(self) -> bytes:
         """The key under which input files are fingerprinted; it never leaves the ledger."""
         return bytes.fromhex(self.chain.identity.fingerprint_key)
-
-    @property
-    def where(self) -> str:
-        """How messages name this ledger."""
-        return self.chain.store.where
-
-    @property
-    def addresses(self) -> tuple[str, ...]:
-        """Where it is kept, as it is remembered; never with a password."""
-        return self.chain.addresses
 
     @property
     def head(self) -> Head:

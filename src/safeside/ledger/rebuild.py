@@ -8,6 +8,7 @@ keys of draws are in the database alone: what was committed and had not appeared
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -44,8 +45,10 @@ def traces(store: Store) -> list[Path]:
 def rebuild(store: Store, given: Sequence[Path] = ()) -> Rebuilt:
     """Make the ledger anew; LedgerMissing or LedgerTampered where no witness has all of it."""
     kept_identity, rows = store.salvage()
-    candidates = [*_witnesses(store, kept_identity), *given]
-    witnesses = [Witness(path) for path in dict.fromkeys(candidates)]
+    named = [*addresses.known(store.addresses()).values(), kept_identity.ledger_id if kept_identity else ""]
+    own = [store.beside] if store.beside else []
+    own += [witness_of(one) for one in named if one]
+    witnesses = [Witness(path) for path in dict.fromkeys([*own, *given])]
     for witness in witnesses:
         witness.refresh_size()
     seen = [event for witness in witnesses for line in witness.news() if (event := _read(line.body))]
@@ -64,17 +67,10 @@ def rebuild(store: Store, given: Sequence[Path] = ()) -> Rebuilt:
     return Rebuilt(events=len(chain), last=chain[-1].time, aside=aside)
 
 
-def _witnesses(store: Store, identity: Identity | None) -> list[Path]:
-    named = [*addresses.known(store.addresses()).values(), identity.ledger_id if identity else ""]
-    beside = [store.beside] if store.beside else []
-    return beside + [witness_of(one) for one in named if one]
-
-
 def _read(body: str) -> Event | None:
-    try:
+    with suppress(ValueError):
         return events.parse(body)
-    except ValueError:
-        return None
+    return None
 
 
 def _chain(seen: list[Event], rows: list[Row]) -> list[Event]:
@@ -90,21 +86,19 @@ def _chain(seen: list[Event], rows: list[Row]) -> list[Event]:
             raise _hole(chain[-1].number - 1)
         chain.append(before)
     chain.reverse()
-    state = State()
-    for event in chain:
+    witnessed, state = len(chain), State()
+    while (following := after.get(chain[-1].digest)) is not None:
+        chain.append(following)
+    for at, event in enumerate(chain):
         try:
             state.read(event.number, event.digest, event.body)
         except LedgerTampered:
+            if at >= witnessed:
+                return chain[:at]
             raise LedgerTampered(
                 f"The ledger cannot be made anew: event {event.number} of its witness cannot be true.",
                 _BACKUP,
             ) from None
-    while (following := after.get(state.head.digest)) is not None:
-        try:
-            state.read(following.number, following.digest, following.body)
-        except LedgerTampered:
-            break
-        chain.append(following)
     return chain
 
 
@@ -113,7 +107,7 @@ def _documents(chain: list[Event], witnesses: list[Witness]) -> dict[str, str]:
     for event in chain:
         for digest in events.documents_of(event.action):
             if digest not in found:
-                bodies = (one.document(digest) for one in witnesses if digest in one.documents)
+                bodies = (one.document(digest) for one in witnesses)
                 body = next((one for one in bodies if one is not None), None)
                 if body is None:
                     raise _hole(event.number)

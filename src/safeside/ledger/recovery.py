@@ -87,8 +87,7 @@ def _set_clock(chain: Chain, now: datetime | None) -> bool:
     before = chain.head()
 
     def decide(state: State) -> Recorded:
-        behind = state.time is not None and moment < state.time
-        return action if behind else ()
+        return action if state.time is not None and moment < state.time else ()
 
     return chain.record(events.ClockSet, decide, moment, recovering=True).head != before
 

@@ -39,9 +39,26 @@ def require(allowed: bool, why: str) -> None:
 
 
 def may_create(state: Account, action: events.DatasetCreated) -> None:
-    """A dataset can be made: of a new name, with caps that can be spent from, and limits that protect."""
-    check_name(action.name, "dataset")
-    _require_new_name(state, action.name)
+    """A dataset can be made: of a new name, with caps that can be spent from, and limits that protect.
+
+    Its name must not be mistaken for another's: they would be two budgets for one promise. Names are plain
+    ASCII, so that no letter of another script stands for one of these, and are compared without what the eye
+    passes over (docs/decisions/names.md).
+    """
+    name = action.name
+    check_name(name, "dataset")
+    if not name.isascii():
+        raise BadQuestion(
+            "The name of a dataset has a letter that is not plain ASCII, and some of those look like others.",
+            "Use the letters a to z, digits, blanks, dots, hyphens and underscores.",
+        )
+    for known in state.datasets:
+        if skeleton(known) == skeleton(name):
+            same = "exists already" if known == name else f'cannot be told from "{known}", which exists'
+            raise LedgerError(
+                f'The dataset "{name}" {same}.',
+                "Use it as it is, or choose another name: a budget is never reset or raised.",
+            )
     usable(action.caps)
     if action.max_places_per_person is not None:
         exact.whole(action.max_places_per_person, "`max_places_per_person=`", least=1)
@@ -225,26 +242,6 @@ def require_own_files(state: Account, dataset: str, files: Iterable[str]) -> Non
             "Publish it from that dataset; or, if both hold the same people, say so with "
             "`ledger.link(...)`: they then share the smaller budget.",
         )
-
-
-def _require_new_name(state: Account, name: str) -> None:
-    """A dataset's name must not be mistaken for another's: they would be two budgets for one promise.
-
-    Names are plain ASCII, so that no letter of another script stands for one of these, and are compared
-    without what the eye passes over (docs/decisions/names.md).
-    """
-    if not name.isascii():
-        raise BadQuestion(
-            "The name of a dataset has a letter that is not plain ASCII, and some of those look like others.",
-            "Use the letters a to z, digits, blanks, dots, hyphens and underscores.",
-        )
-    for known in state.datasets:
-        if skeleton(known) == skeleton(name):
-            same = "exists already" if known == name else f'cannot be told from "{known}", which exists'
-            raise LedgerError(
-                f'The dataset "{name}" {same}.',
-                "Use it as it is, or choose another name: a budget is never reset or raised.",
-            )
 
 
 def check_name(name: str, kind: str) -> None:

@@ -35,8 +35,6 @@ _DAMAGED: Final = frozenset(
         sqlite3.SQLITE_TOOBIG,
     }
 )
-_PRIMARY: Final = 0xFF
-"""The part of an SQLite result code that names the family of the error."""
 
 
 class SqliteStore(Store):
@@ -51,7 +49,17 @@ class SqliteStore(Store):
         self.queue: Path | None = path.with_name(path.name + ".queue")
 
     def create(self, identity: Identity, chain: Sequence[Event], documents: Mapping[str, str]) -> None:
-        self._claim()
+        # An empty file of our own; what a crash left of an earlier attempt is empty too.
+        try:
+            os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, disk.PRIVATE))
+        except FileExistsError:
+            if self._path.stat().st_size:
+                raise LedgerError(
+                    f"{begin(self.where)} cannot be made: there is a file of that name.",
+                    "Use it as it is, or choose another address: a budget is never reset.",
+                ) from None
+        except OSError as error:
+            raise cannot_write(self.where, os.strerror(error.errno or 0)) from error
         with self.write() as rows:
             rows.create(identity, chain, documents)
         disk.sync(self._path.parent)
@@ -74,19 +82,6 @@ class SqliteStore(Store):
         except OSError as error:
             raise cannot_write(self.where, os.strerror(error.errno or 0)) from error
         return f'"{kept}"'
-
-    def _claim(self) -> None:
-        """An empty file of our own; what a crash left of an earlier attempt is empty too."""
-        try:
-            os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, disk.PRIVATE))
-        except FileExistsError:
-            if self._path.stat().st_size:
-                raise LedgerError(
-                    f"{begin(self.where)} cannot be made: there is a file of that name.",
-                    "Use it as it is, or choose another address: a budget is never reset.",
-                ) from None
-        except OSError as error:
-            raise cannot_write(self.where, os.strerror(error.errno or 0)) from error
 
     def read(self) -> AbstractContextManager[Rows]:
         return self._transaction("BEGIN")
@@ -163,7 +158,7 @@ class SqliteStore(Store):
             self._connection = None
 
     def _explain(self, error: sqlite3.Error) -> SafesideError:
-        code = getattr(error, "sqlite_errorcode", 0) & _PRIMARY
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # The last byte names the family of the error.
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             return busy(self.where, self.busy_seconds)
         if code == sqlite3.SQLITE_FULL:

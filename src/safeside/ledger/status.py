@@ -98,6 +98,7 @@ def status(chain: Chain, dataset: str) -> Status:
         stages = sum((Counter(one.stages) for one in tallies), Counter[str]())
         recent = state.tallies[dataset].recent
         last = state.reservation(recent[-1]) if recent else None
+        fresh = None if last is None or group.unit is Unit.PERSON else _more(last, group.cap)
         words = WORDS if last is None else _words(lengthen(rows, last.question.get(QUESTION)))
         return Status(
             dataset=known,
@@ -112,9 +113,7 @@ def status(chain: Chain, dataset: str) -> Status:
             returned=sum((one.returned for one in tallies), ZERO),
             last=last,
             more_like_last=None if last is None else _more(last, group.room(last.cost.accounts)),
-            more_in_fresh_period=None
-            if last is None or group.unit is Unit.PERSON
-            else _more(last, group.cap),
+            more_in_fresh_period=fresh,
             leaks=_summary(rows, tallies),
             sentences=_sentences(group, tallies),
             promise=" ".join(promise_of(group.standing, group.unit, words)),
@@ -133,10 +132,8 @@ def leaks(chain: Chain, dataset: str) -> tuple[Leak, ...]:
                 asked.setdefault(one.window, []).append(one.targets)
         lists = {key: _names(rows, key) for keys in asked.values() for key in set(keys)}
     return tuple(
-        Leak(
-            first=window, last=window, targets=_union([lists[key] for key in set(keys)]), questions=len(keys)
-        )
-        for window, keys in sorted(asked.items())
+        Leak(first=when, last=when, targets=_union([lists[key] for key in set(keys)]), questions=len(keys))
+        for when, keys in sorted(asked.items())
     )
 
 

@@ -11,7 +11,7 @@ import itertools
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Final, TypeVar
@@ -311,11 +311,9 @@ class Store(ABC):
 
     def salvage(self) -> tuple[Identity | None, list[Row]]:
         """Whatever a damaged database still gives."""
-        try:
-            with self.read() as rows:
-                return rows.identity(), rows.events(1)
-        except SafesideError:
-            return None, []
+        with suppress(SafesideError), self.read() as rows:
+            return rows.identity(), rows.events(1)
+        return None, []
 
     @abstractmethod
     def read(self) -> AbstractContextManager[Rows]:

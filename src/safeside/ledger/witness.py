@@ -91,7 +91,8 @@ class Witness:
         """How long the file was when it was last looked at: what came later is read another time."""
         self.marks: dict[Head, int] = {}
         """Checkpoints up to which it was compared, and from where on it has to be read after each."""
-        self.documents: set[str] = set()
+        self.documents: dict[str, tuple[int, int]] = {}
+        """Where each document begins and ends that was read."""
         self.keys: set[str] = set()
         self.base = 0
         """The checkpoint it is read from: every document of an event before it stands here, too."""
@@ -101,15 +102,13 @@ class Witness:
 
     def refresh_size(self) -> bool:
         """Remember how long the file is now; False where it is not the one that was read."""
-        try:
+        size = 0
+        with self._explained(), suppress(FileNotFoundError):
             status = self.path.stat()
             _require_file(status)
-            self.size = status.st_size
-        except FileNotFoundError:
-            self.size = 0
-        except OSError as error:
-            raise _unusable(self.path, error) from error
-        return self.size >= self.read
+            size = status.st_size
+        self.size = size
+        return size >= self.read
 
     def begin(self, at: Head | None = None) -> None:
         """Read from the beginning, or as one who begins at a checkpoint, with the next call of `news`."""
@@ -165,7 +164,7 @@ class Witness:
             if kind == _DOCUMENT:
                 name, _, text = rest.partition(" ")
                 if events.digest(text) == name:
-                    self.documents.add(name)
+                    self.documents[name] = (after - 1 - len(text.encode()), after - 1)
             elif kind == _IDENTITY:
                 # A line that a crash cut short is none; one of a newer safeside is refused.
                 with suppress(ValueError):
@@ -186,12 +185,9 @@ class Witness:
         return records.digest(self._bytes(max(0, place - _BEFORE), place)) if place else events.BEFORE_ALL
 
     def _bytes(self, start: int, end: int) -> bytes:
-        try:
-            with self.path.open("rb") as file:
-                file.seek(start)
-                return file.read(end - start)
-        except OSError as error:
-            raise _unusable(self.path, error) from error
+        with self._explained(), self.path.open("rb") as file:
+            file.seek(start)
+            return file.read(end - start)
 
     def add(
         self,
@@ -217,22 +213,20 @@ class Witness:
             text += f"{_COMPARED} {mark.number} {mark.digest} {place} {self._before(place)}\n"
         if not text:
             return
-        try:
+        with self._explained():
             size = os.fstat(handle).st_size
             # A line that a crash cut short must not swallow the first of these.
             cut = size and os.pread(handle, 1, size - 1) != b"\n"
             data = ("\n" + text if cut else text).encode()
             while data:
                 data = data[os.write(handle, data) :]
-        except OSError as error:
-            raise _unusable(self.path, error) from error
         if mark is not None:
             self.marks[mark] = place
 
     @contextmanager
     def opened(self) -> Iterator[int]:
         """The file, if it can be written; what is added to it is on the disk once the block has ended."""
-        try:
+        with self._explained():
             try:
                 handle = os.open(self.path, _FLAGS)
             except FileNotFoundError:
@@ -245,23 +239,27 @@ class Witness:
                 os.fsync(handle)
             finally:
                 os.close(handle)
-        except OSError as error:
-            raise _unusable(self.path, error) from error
 
     def document(self, digest: str) -> str | None:
-        """A document as the witness saw it."""
-        start = f"{_DOCUMENT} {digest} "
-        try:
-            with self.path.open(encoding="utf-8", errors="replace", newline="\n") as file:
-                for line in file:
-                    body = line.removeprefix(start).rstrip("\n")
-                    if line.startswith(start) and events.digest(body) == digest:
-                        return body
-        except FileNotFoundError:
+        """A document as the witness saw it, if it stands in what was read."""
+        if digest not in self.documents:
             return None
+        body = self._bytes(*self.documents[digest]).decode(errors="replace")
+        return body if events.digest(body) == digest else None
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Say plainly why the file cannot be used."""
+        try:
+            yield
         except OSError as error:
-            raise _unusable(self.path, error) from error
-        return None
+            why = "it is not a plain file" if error.errno == errno.EINVAL else os.strerror(error.errno or 0)
+            raise StoreUnavailable(
+                f'The ledger\'s witness "{self.path}" cannot be used ({why}).',
+                "Make the file and its directory writable for this user and free some space, or set "
+                f"{STATE_VARIABLE} to a directory that lasts; then run the same command again with the same "
+                "request id.",
+            ) from error
 
 
 def _line(event: Event) -> str:
@@ -276,13 +274,3 @@ def _require_file(status: os.stat_result) -> None:
     """A pipe or a socket would keep us waiting, or keep nothing."""
     if stat.S_ISFIFO(status.st_mode) or stat.S_ISSOCK(status.st_mode):
         raise OSError(errno.EINVAL, "")
-
-
-def _unusable(path: Path, error: OSError) -> StoreUnavailable:
-    why = "it is not a plain file" if error.errno == errno.EINVAL else os.strerror(error.errno or 0)
-    return StoreUnavailable(
-        f'The ledger\'s witness "{path}" cannot be used ({why}).',
-        "Make the file and its directory writable for this user and free some space, or set "
-        f"{STATE_VARIABLE} to a directory that lasts; then run the same command again with the same "
-        "request id.",
-    )
