@@ -53,9 +53,8 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing els
 
 BAD_INPUT: Final = 2
 VIOLATION: Final = 1
-INTERRUPTED: Final = 128 + signal.SIGINT
-TERMINATED: Final = 128 + signal.SIGTERM
-CLOSED_PIPE: Final = 128 + signal.SIGPIPE
+BY_SIGNAL: Final = 128
+"""To which the number of the signal is added by which a command ends."""
 _PAINTS: Final = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """What JSON lets stand as it is and a terminal obeys, or no terminal takes."""
 
@@ -213,7 +212,7 @@ def finish(stopped: Callable[[], str]) -> Iterator[Spinner]:
     except (KeyboardInterrupt, _Terminated) as how:
         ended = isinstance(how, _Terminated)
         err.print(f"{'Ended by a signal' if ended else 'Interrupted'}. {stopped()}")
-        raise typer.Exit(TERMINATED if ended else INTERRUPTED) from None
+        raise typer.Exit(BY_SIGNAL + (signal.SIGTERM if ended else signal.SIGINT)) from None
 
 
 class _Pipe(io.FileIO):
@@ -227,7 +226,7 @@ class _Pipe(io.FileIO):
         except BrokenPipeError:
             if self.ends_command:
                 self.ends_command = False
-                raise SystemExit(CLOSED_PIPE) from None
+                raise SystemExit(BY_SIGNAL + signal.SIGPIPE) from None
             return memoryview(data).nbytes
 
 

@@ -180,7 +180,8 @@ def recover(
         witnesses=witness or (),
         accept_clock=accept_clock,
     )
-    lines = map(line, text.recovery_lines(found, rebuilt))
+    nothing = "Nothing to recover: every reservation has its release, and no event was forgotten."
+    lines = [line(one) for one in text.recovery_lines(found, rebuilt)] or [nothing]
     print_either(text.recovery_json(found, rebuilt), lines, as_json=json)
 
 

@@ -183,7 +183,7 @@ def is_of(event: Event, dataset: str, requests: set[str]) -> bool:
 
 
 def recovery_lines(found: Recovery, rebuilt: Rebuilt | None = None) -> Iterator[str]:
-    """What recovering did and found, in sentences."""
+    """What recovering did and found, in sentences; none where there was nothing to recover."""
     if rebuilt is not None:
         last = rebuilt.last.strftime("%Y-%m-%d %H:%M UTC")
         yield f"Made the ledger anew from its witness: {rebuilt.events:,} events, the last of {last}."
@@ -208,10 +208,6 @@ def recovery_lines(found: Recovery, rebuilt: Rebuilt | None = None) -> Iterator[
             "committed: publishing stopped on the way. Run the same `safeside publish` again to finish it; "
             "it is not charged twice. Otherwise it stays spent, because nobody can know what was seen."
         )
-    if not (
-        rebuilt or found.restored or found.recharged or found.returned or found.unfinished or found.clock_set
-    ):
-        yield "Nothing to recover: every reservation has its release, and no event was forgotten."
 
 
 def _request(one: Reservation) -> str:

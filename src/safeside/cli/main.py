@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import signal
 import sys
 from typing import Annotated, Any, Final
 
@@ -11,7 +12,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from safeside import __version__
-from safeside.cli.console import end_on_closed_pipe, err, fail, out
+from safeside.cli.console import BY_SIGNAL, end_on_closed_pipe, err, fail, out
 from safeside.errors import BadQuestion, SafesideError
 from safeside.untrusted import CONTROL
 
@@ -112,7 +113,7 @@ def main() -> None:
         sys.exit(fail(error, as_json="--json" in sys.argv))
     except KeyboardInterrupt:
         err.print("Interrupted.")
-        sys.exit(130)
+        sys.exit(BY_SIGNAL + signal.SIGINT)
 
 
 def _require_plain(arguments: list[str]) -> None:
