@@ -124,10 +124,8 @@ class Chain:
 
     def find_document(self, digest: str) -> str | None:
         """A document that the database has lost, from a witness."""
-        for witness in (*self._witnesses, *self._given):
-            if (body := witness.document(digest)) is not None:
-                return body
-        return None
+        bodies = (one.document(digest) for one in (*self._witnesses, *self._given))
+        return next((body for body in bodies if body is not None), None)
 
     def record(
         self,
@@ -156,8 +154,8 @@ class Chain:
                 with self.store.alone() as rows:
                     self._look()
                     self._catch_up(rows)
-                    if not recovering:
-                        self._require_whole()
+                    if not recovering and (self._lost or not self._state.holds(self._seen)):
+                        raise forked(self.store.where, max(1, len(self._lost)))
                     steps.reached(steps.of(name, steps.BEGUN))
                     decided = decide(self._state)
                     actions = [decided] if isinstance(decided, Action) else decided
@@ -259,7 +257,10 @@ class Chain:
         if not self._begun or not self._continues(there):
             for witness in self._witnesses:
                 witness.find_marks()
-            self._begin(None if self._everything else self._from_checkpoint(rows))
+            heads = [] if self._everything else [one for one in rows.snapshots() if self._is_vouched(one)]
+            # The newest checkpoint that can be believed.
+            states = (State.at(head, rows) for head in heads)
+            self._begin(next((state for state in states if state is not None), State()))
         state = self._state
         state.source = rows
         head, identity = there.head, there.identity
@@ -274,10 +275,9 @@ class Chain:
             self._seen = head
         self._compare()
 
-    def _begin(self, state: State | None) -> None:
+    def _begin(self, state: State) -> None:
         """From here on the account is this one, and the witnesses are read from where it begins."""
-        self._state, self._begun = state or State(), True
-        state = self._state
+        self._state, self._begun = state, True
         for witness in self._witnesses:
             witness.begin(state.base if state.base in witness.marks else None)
         for witness in self._given:
@@ -298,13 +298,6 @@ class Chain:
         there = [one for one in self._witnesses if one.size]
         return bool(there) and all(head in one.marks for one in there)
 
-    def _from_checkpoint(self, rows: Rows) -> State | None:
-        """The account at the newest checkpoint that can be believed."""
-        for head in rows.snapshots():
-            if self._is_vouched(head) and (state := State.at(head, rows)) is not None:
-                return state
-        return None
-
     def _compare(self) -> None:
         """Which of the events that were ever stored are not here?"""
         if self._exchanged:
@@ -322,10 +315,6 @@ class Chain:
         self._begun = True
         for digest in [one for one, line in self._lost.items() if state.holds(line.head)]:
             del self._lost[digest]
-
-    def _require_whole(self) -> None:
-        if self._lost or not self._state.holds(self._seen):
-            raise forked(self.store.where, max(1, len(self._lost)))
 
     def _append(self, rows: Rows, action: Action, now: datetime | None) -> Event:
         event = events.make(self._state.head, self._time(action, now), action)

@@ -150,7 +150,11 @@ class Account:
             self.index.set(f"asks {same}", self.asked(same))
         self.asking.clear()
         for request in self.changed:
-            self.index.set(f"request {request}", records.to_json(entry_of(self.cached[request])))
+            one = self.cached[request]
+            since = {name: getattr(one, name) for name in _SINCE}
+            words = (one.words.number, one.words.digest)
+            entry = Entry(number=one.number, digest=one.digest, words=words, **since)
+            self.index.set(f"request {request}", records.to_json(entry))
         self.changed.clear()
         self.index.settle()
 
@@ -238,12 +242,6 @@ def links(source: Rows, last: Head) -> Iterator[Event]:
         yield event
     if previous != last.digest:
         raise tampered(last.number, "it is not what was written")
-
-
-def entry_of(one: Reservation) -> Entry:
-    since = {name: getattr(one, name) for name in _SINCE}
-    words = (one.words.number, one.words.digest)
-    return Entry(number=one.number, digest=one.digest, words=words, **since)
 
 
 def check_documents(rows: Rows, event: Event) -> None:

@@ -38,7 +38,6 @@ _HERE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _REFUSES_USER: Final = re.compile(
     r'authentication failed|no pg_hba\.conf entry|no password supplied|role ".*" (?:does not exist|is not)'
 )
-_NO_DATABASE: Final = re.compile(r'database ".*" does not exist')
 _TAKE_TURNS: Final = "LOCK TABLE safeside_ledger IN SHARE ROW EXCLUSIVE MODE"
 """Granted in the order of arrival. A lock on the row is not: whoever comes at the right moment gets it before
 those who wait. Readers are not held up."""
@@ -52,17 +51,13 @@ class PostgresStore(Store):
         self._url = url
         self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
         self._process = 0
-        self.where = f"the ledger {self._name()}"
-        self.beside: Path | None = None
-        self.queue: Path | None = None
-
-    def _name(self) -> str:
-        """The address without its password."""
         try:
             parts = self._psycopg.conninfo.conninfo_to_dict(self._url)
         except self._psycopg.Error:
             raise addresses.unreadable() from None
-        return addresses.shown(dict(parts))
+        self.where = f"the ledger {addresses.shown(dict(parts))}"
+        self.beside: Path | None = None
+        self.queue: Path | None = None
 
     @property
     def _before_writing(self) -> tuple[str, ...]:
@@ -70,9 +65,11 @@ class PostgresStore(Store):
 
     def create(self, identity: Identity, chain: Sequence[Event], documents: Mapping[str, str]) -> None:
         try:
-            with self._transaction(self._before_writing, but=_TAKEN) as rows:
+            with self._transaction(self._before_writing) as rows:
                 rows.create(identity, chain, documents)
-        except (self._psycopg.errors.DuplicateTable, self._psycopg.errors.UniqueViolation):
+        except LedgerError as error:
+            if type(error.__cause__).__name__ not in _TAKEN:
+                raise
             raise LedgerError(
                 f"{begin(self.where)} cannot be made: it exists already.",
                 "Use it as it is, or choose another database: a budget is never reset.",
@@ -100,7 +97,9 @@ class PostgresStore(Store):
         mark = datetime.now(UTC).strftime("damaged_%Y%m%d%H%M%S")
         with self._transaction(self._before_writing):
             connection = self._connect()
-            there = [one for one in TABLES if _there(connection, one)]
+            # Of the schema of this address itself.
+            query = "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()"
+            there = {name for (name,) in connection.execute(query).fetchall()} & {*TABLES}
             for table in there:
                 connection.execute(f"ALTER TABLE {table} RENAME TO {table}_{mark}".encode())
         return f"tables whose names end in {mark}" if there else None
@@ -117,8 +116,8 @@ class PostgresStore(Store):
             yield Rows(partial(_run, self._connect().cursor()))
 
     @contextmanager
-    def _transaction(self, first: Sequence[str], but: tuple[str, ...] = ()) -> Iterator[Rows]:
-        with self._explained(but):
+    def _transaction(self, first: Sequence[str]) -> Iterator[Rows]:
+        with self._explained():
             connection = self._begin(first)
             try:
                 yield Rows(partial(_run, connection.cursor()))
@@ -143,12 +142,10 @@ class PostgresStore(Store):
         return connection
 
     @contextmanager
-    def _explained(self, but: tuple[str, ...] = ()) -> Iterator[None]:
+    def _explained(self) -> Iterator[None]:
         try:
             yield
         except self._psycopg.Error as error:
-            if type(error).__name__ in but:
-                raise
             self.close()
             raise self._explain(error) from error
         except Unreadable:
@@ -174,15 +171,14 @@ class PostgresStore(Store):
 
     def _not_connected(self, error: psycopg.Error) -> LedgerError:
         """Why there is no connection. The driver gives no code for it, only words, and two flags."""
-        words, tried = str(error), error.pgconn
-        asked = tried is not None and tried.needs_password
-        if asked or _REFUSES_USER.search(words):
+        words = str(error)
+        if (error.pgconn is not None and error.pgconn.needs_password) or _REFUSES_USER.search(words):
             return LedgerError(
                 f"The server of {self.where} refuses this user or password.",
                 "Check the user name in the address, and the password in PGPASSWORD, in ~/.pgpass or in the "
                 "address. Nothing was spent.",
             )
-        if _NO_DATABASE.search(words):
+        if re.search(r'database ".*" does not exist', words):
             return LedgerError(
                 f"There is no such database: {self.where}.",
                 "Check the name in the address, or make the database on the server (createdb) first.",
@@ -194,9 +190,8 @@ class PostgresStore(Store):
                 f"{begin(self.where)} cannot be found: nothing describes that service.",
                 "Check its name, and that PGSERVICEFILE or ~/.pg_service.conf describes it.",
             )
-        if "FATAL" in words:
-            return gone(self.where, "the server answers and takes no connection now")
-        return gone(self.where, "the server does not answer")
+        answer = "answers and takes no connection now" if "FATAL" in words else "does not answer"
+        return gone(self.where, f"the server {answer}")
 
     def _forbidden(self) -> LedgerError:
         return LedgerError(
@@ -231,12 +226,6 @@ class PostgresStore(Store):
             f"{begin(self.where)} was reached, and answered with an error ({type(error).__name__}).",
             "Check that the address is that of a ledger of this version; look into the log of the server.",
         )
-
-
-def _there(connection: psycopg.Connection[tuple[Any, ...]], table: str) -> bool:
-    """Whether the schema of this address itself has that table."""
-    query = "SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = %s"
-    return connection.execute(query, (table,)).fetchone() is not None
 
 
 def _run(cursor: psycopg.Cursor[tuple[Any, ...]], sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
