@@ -34,8 +34,8 @@ _FIRST: Final = 16
 _LARGEST: Final = 1 << 60
 _PAUSE: Final = 0.0002
 _LONGEST_PAUSE: Final = 0.25
-_PART: Final = 8
-"""Who is next looks again after such a part of a turn: many who look often take that time."""
+_PART: Final = 16
+"""Who is next looks again after such a part of a turn, once most of it is over: looking takes time, too."""
 _NEAR: Final = 4
 """Who has no more than so many before it prepares."""
 _SET_LOCK: Final[int | None] = getattr(fcntl, "F_OFD_SETLK", None)
@@ -99,7 +99,8 @@ def _wait(handle: int, number: int, until: float, prepare: Callable[[], None]) -
     Those bytes are locked shared, so that those who wait do not stop each other. By how fast others were
     served it is guessed when to look again.
     """
-    began, first, near = time.monotonic(), _number(handle, _SERVED), _NEAR
+    began = since = time.monotonic()
+    first, near = _number(handle, _SERVED), _NEAR
     while not (
         (is_next := _locked(handle, fcntl.F_RDLCK, _FIRST, number))
         and _locked(handle, fcntl.F_WRLCK, _SERVED, 1)
@@ -109,11 +110,12 @@ def _wait(handle: int, number: int, until: float, prepare: Callable[[], None]) -
         if now > until:
             raise Late
         if before <= near:
-            near = 0 if before else -1
+            near, since = 0 if before else -1, now
             prepare()
             continue
         each = (now - began) / max(1, served - first)
-        time.sleep(min(_LONGEST_PAUSE, max(_PAUSE, each * max(before / 3, 1 / _PART))))
+        pause = each * before / 2 if before else max(each / 2 - (now - since), each / _PART)
+        time.sleep(min(_LONGEST_PAUSE, max(_PAUSE, pause)))
     # Now somebody else is next.
     os.pwrite(handle, _NUMBER.pack(number), _SERVED)
     _locked(handle, fcntl.F_UNLCK, _FIRST, number + 1)
