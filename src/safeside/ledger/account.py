@@ -229,7 +229,9 @@ class Tally:
         if one.request not in self.recent:
             self.recent = [*self.recent, one.request][-_RECENT:]
         when = one.window
-        known = self.asked.setdefault(one.targets, Asked(questions=0, first=when, last=when))
+        if (key := one.targets) not in self.asked:
+            self.asked[key] = Asked(questions=0, first=when, last=when)
+        known = self.asked[key]
         known.questions += 1
         known.first, known.last = min(known.first, when), max(known.last, when)
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
-from typing import Any, ClassVar, Final, get_args
+from typing import Any, ClassVar, Final
 
 import msgspec
 
@@ -213,7 +213,6 @@ AnyAction = (
     | Resumed
     | Checkpoint
 )
-KINDS: Final[Mapping[str, type[Action]]] = {kind_of(one): one for one in get_args(AnyAction)}
 
 
 class EventRecord(Record, frozen=True, kw_only=True):

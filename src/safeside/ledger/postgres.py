@@ -27,12 +27,10 @@ if TYPE_CHECKING:
     import psycopg
 
 _CONNECT_SECONDS: Final = 10
-_BEFORE_WRITING: Final = (
-    "SET TRANSACTION ISOLATION LEVEL READ COMMITTED",
-    "SELECT set_config('synchronous_commit', 'on', true) "
-    "WHERE current_setting('synchronous_commit') IN ('off', 'local', 'remote_write')",
+_ON_DISK: Final = (
+    "CASE WHEN current_setting('synchronous_commit') IN ('off', 'local', 'remote_write') "
+    "THEN 'on' ELSE current_setting('synchronous_commit') END"
 )
-_BEFORE_READING: Final = ("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY",)
 _TAKEN: Final = ("DuplicateTable", "UniqueViolation")
 _HERE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _REFUSES_USER: Final = re.compile(
@@ -60,12 +58,16 @@ class PostgresStore(Store):
         self.queue: Path | None = None
 
     @property
-    def _before_writing(self) -> tuple[str, ...]:
-        return (*_BEFORE_WRITING, f"SET LOCAL lock_timeout = '{round(1000 * self.busy_seconds)}ms'")
+    def _writing(self) -> str:
+        return (
+            "BEGIN ISOLATION LEVEL READ COMMITTED; "
+            f"SELECT set_config('lock_timeout', '{round(1000 * self.busy_seconds)}ms', true), "
+            f"set_config('synchronous_commit', {_ON_DISK}, true)"
+        )
 
     def create(self, identity: Identity, chain: Sequence[Event], documents: Mapping[str, str]) -> None:
         try:
-            with self._transaction(self._before_writing) as rows:
+            with self._transaction(self._writing) as rows:
                 rows.create(identity, chain, documents)
         except LedgerError as error:
             if type(error.__cause__).__name__ not in _TAKEN:
@@ -95,7 +97,7 @@ class PostgresStore(Store):
     def aside(self) -> str | None:
         """The tables that are there get other names."""
         mark = datetime.now(UTC).strftime("damaged_%Y%m%d%H%M%S")
-        with self._transaction(self._before_writing):
+        with self._transaction(self._writing):
             connection = self._connect()
             # Of the schema of this address itself.
             query = "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()"
@@ -105,10 +107,10 @@ class PostgresStore(Store):
         return f"tables whose names end in {mark}" if there else None
 
     def read(self) -> AbstractContextManager[Rows]:
-        return self._transaction(_BEFORE_READING)
+        return self._transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 
     def alone(self) -> AbstractContextManager[Rows]:
-        return self._transaction((*self._before_writing, _TAKE_TURNS))
+        return self._transaction(f"{self._writing}; {_TAKE_TURNS}")
 
     @contextmanager
     def peek(self) -> Iterator[Rows]:
@@ -116,9 +118,18 @@ class PostgresStore(Store):
             yield Rows(partial(_run, self._connect().cursor()))
 
     @contextmanager
-    def _transaction(self, first: Sequence[str]) -> Iterator[Rows]:
+    def _transaction(self, first: str) -> Iterator[Rows]:
+        """On a new connection if the old one died of old age between two transactions."""
         with self._explained():
-            connection = self._begin(first)
+            connection = self._connect()
+            try:
+                connection.execute(first.encode())
+            except self._psycopg.OperationalError:
+                if not connection.broken:
+                    raise
+                self.close()
+                connection = self._connect()
+                connection.execute(first.encode())
             try:
                 yield Rows(partial(_run, connection.cursor()))
                 connection.execute("COMMIT")
@@ -126,20 +137,6 @@ class PostgresStore(Store):
                 if not connection.closed:
                     connection.execute("ROLLBACK")
                 raise
-
-    def _begin(self, first: Sequence[str]) -> psycopg.Connection[tuple[Any, ...]]:
-        """A transaction, on a new connection if the old one died of old age between two of them."""
-        statements = "; ".join(("BEGIN", *first)).encode()
-        connection = self._connect()
-        try:
-            connection.execute(statements)
-        except self._psycopg.OperationalError:
-            if not connection.broken:
-                raise
-            self.close()
-            connection = self._connect()
-            connection.execute(statements)
-        return connection
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
