@@ -5,17 +5,19 @@ writers of one machine stand in a queue first, a file beside the database or in 
 comes takes the next number and locks the byte of that number. Whoever has nobody before it is next, and is
 served once the one before it has gone; it prepares while others are served, a first time when its turn is
 near, so that several do so at once. The system lets go of a dead process's locks, so a number that nobody
-stands behind any more holds nobody up. The queue decides the order and nothing else: that only one writes is
-the database's own lock.
+stands behind any more holds nobody up. Whoever is served, or goes, rings for those to whom that is news:
+nobody has to look often. A ring may get lost, or come from anybody; it only makes somebody look at the locks.
+The queue decides the order and nothing else: that only one writes is the database's own lock.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
+import socket
 import struct
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -33,9 +35,9 @@ _FIRST: Final = 16
 """The bytes of the numbers begin here."""
 _LARGEST: Final = 1 << 60
 _PAUSE: Final = 0.0002
-_LONGEST_PAUSE: Final = 0.25
-_PART: Final = 16
-"""Who is next looks again after such a part of a turn, once most of it is over: looking takes time, too."""
+_SHORTEST: Final = 0.002
+_LONGEST: Final = 0.25
+"""So long somebody sleeps at least, and at most, for whom nobody rings."""
 _NEAR: Final = 4
 """Who has no more than so many before it prepares."""
 _SET_LOCK: Final[int | None] = getattr(fcntl, "F_OFD_SETLK", None)
@@ -57,18 +59,30 @@ def in_turn(path: Path, seconds: float, prepare: Callable[[], None] = lambda: No
         with suppress(OSError):
             if _SET_LOCK is not None:
                 handle = os.open(path, _FLAGS, _OWNER_ONLY)
-                _open.add(handle)
+                bell = _open[handle] = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
                 held.callback(_leave, handle)
-                _wait(handle, _take_number(handle), until, prepare)
+                number = _take_number(handle)
+                with suppress(OSError):
+                    bell.bind(_address(handle, number))
+                _wait(handle, number, until, prepare)
+                held.callback(_go, handle, number)
         yield
 
 
-_open: set[int] = set()
+_open: dict[int, socket.socket] = {}
+"""The queues in which this process stands, and the bell at which it waits in each."""
+
+
+def _go(handle: int, number: int) -> None:
+    """Let the next one be served."""
+    if handle in _open:
+        _locked(handle, fcntl.F_UNLCK, _SERVED, 1)
+        _ring(handle, range(number + 1, number + 1 + _NEAR))
 
 
 def _leave(handle: int) -> None:
     if handle in _open:
-        _open.remove(handle)
+        _open.pop(handle).close()
         os.close(handle)
 
 
@@ -93,11 +107,24 @@ def _take_number(handle: int) -> int:
     return number
 
 
+def _address(handle: int, number: int) -> bytes:
+    """Where whoever has that number waits for a ring: a name of the system's, not a file."""
+    status = os.fstat(handle)
+    return f"\0safeside-queue-{status.st_dev}-{status.st_ino}-{number}".encode()
+
+
+def _ring(handle: int, numbers: Iterable[int]) -> None:
+    """Wake the first of these who waits."""
+    for number in numbers:
+        with suppress(OSError):
+            _open[handle].sendto(b"!", socket.MSG_DONTWAIT, _address(handle, number))
+            return
+
+
 def _wait(handle: int, number: int, until: float, prepare: Callable[[], None]) -> None:
     """Until nobody holds a byte before ours, and then until whoever is served has gone.
 
-    Those bytes are locked shared, so that those who wait do not stop each other. By how fast others were
-    served it is guessed when to look again.
+    Those bytes are locked shared, so that those who wait do not stop each other.
     """
     began = since = time.monotonic()
     first, near = _number(handle, _SERVED), _NEAR
@@ -113,12 +140,16 @@ def _wait(handle: int, number: int, until: float, prepare: Callable[[], None]) -
             near, since = 0 if before else -1, now
             prepare()
             continue
-        each = (now - began) / max(1, served - first)
-        pause = each * before / 2 if before else max(each / 2 - (now - since), each / _PART)
-        time.sleep(min(_LONGEST_PAUSE, max(_PAUSE, pause)))
-    # Now somebody else is next.
+        # If nobody rings: by how fast others were served it is guessed when to look again.
+        guess = before * (now - began) / max(1, served - first) / 2 if before else (now - since) / 4
+        _open[handle].settimeout(min(_LONGEST, max(_SHORTEST, guess)))
+        with suppress(TimeoutError):
+            _open[handle].recv(1)
     os.pwrite(handle, _NUMBER.pack(number), _SERVED)
     _locked(handle, fcntl.F_UNLCK, _FIRST, number + 1)
+    # Now somebody else is next, and the turn of another is near.
+    _ring(handle, range(number + 1, number + 1 + _NEAR))
+    _ring(handle, [number + 1 + _NEAR])
 
 
 def _number(handle: int, place: int) -> int:
