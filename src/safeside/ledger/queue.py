@@ -3,11 +3,11 @@
 SQLite has waiters try again after pauses that grow: under load somebody waits while others pass. So the
 writers of one machine stand in a queue first, a file beside the database or in the state directory. Whoever
 comes takes the next number and locks the byte of that number. Whoever has nobody before it is next, and is
-served once the one before it has gone; it prepares while others are served, a first time when its turn is
-near, so that several do so at once. The system lets go of a dead process's locks, so a number that nobody
-stands behind any more holds nobody up. Whoever is served, or goes, rings for those to whom that is news:
-nobody has to look often. A ring may get lost, or come from anybody; it only makes somebody look at the locks.
-The queue decides the order and nothing else: that only one writes is the database's own lock.
+served once the one before it has gone; it prepares while others are served, when its turn is near, so that
+several do so at once. The system lets go of a dead process's locks, so a number that nobody stands behind any
+more holds nobody up. Whoever is served, or goes, rings for those to whom that is news: nobody has to look
+often. A ring may get lost, or come from anybody; it only makes somebody look at the locks. The queue decides
+the order and nothing else: that only one writes is the database's own lock.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _PAUSE: Final = 0.0002
 _SHORTEST: Final = 0.002
 _LONGEST: Final = 0.25
 """So long somebody sleeps at least, and at most, for whom nobody rings."""
-_NEAR: Final = 4
+_NEAR: Final = 3
 """Who has no more than so many before it prepares."""
 _SET_LOCK: Final[int | None] = getattr(fcntl, "F_OFD_SETLK", None)
 
@@ -51,7 +51,7 @@ class Late(Exception):
 def in_turn(path: Path, seconds: float, prepare: Callable[[], None] = lambda: None) -> Iterator[None]:
     """Wait until everybody who came before has gone; `Late` after so many seconds.
 
-    `prepare` is called while somebody else is served: when the turn is near, and again by whoever is next.
+    `prepare` is called while somebody else is served, when the turn is near.
     Where the system has no such locks, or no such file can be kept, the database alone decides.
     """
     until = time.monotonic() + seconds
@@ -126,29 +126,24 @@ def _wait(handle: int, number: int, until: float, prepare: Callable[[], None]) -
 
     Those bytes are locked shared, so that those who wait do not stop each other.
     """
-    began = since = time.monotonic()
-    first, near = _number(handle, _SERVED), _NEAR
-    while not (
-        (is_next := _locked(handle, fcntl.F_RDLCK, _FIRST, number))
-        and _locked(handle, fcntl.F_WRLCK, _SERVED, 1)
-    ):
+    began, first, prepared = time.monotonic(), _number(handle, _SERVED), False
+    while not (_locked(handle, fcntl.F_RDLCK, _FIRST, number) and _locked(handle, fcntl.F_WRLCK, _SERVED, 1)):
         now, served = time.monotonic(), _number(handle, _SERVED)
-        before = 0 if is_next else max(0, number - served - 1)
+        before = max(0, number - served - 1)
         if now > until:
             raise Late
-        if before <= near:
-            near, since = 0 if before else -1, now
+        if before <= _NEAR and not prepared:
+            prepared = True
             prepare()
             continue
         # If nobody rings: by how fast others were served it is guessed when to look again.
-        guess = before * (now - began) / max(1, served - first) / 2 if before else (now - since) / 4
+        guess = (before / 2 + 1) * (now - began) / max(1, served - first)
         _open[handle].settimeout(min(_LONGEST, max(_SHORTEST, guess)))
         with suppress(TimeoutError):
             _open[handle].recv(1)
     os.pwrite(handle, _NUMBER.pack(number), _SERVED)
     _locked(handle, fcntl.F_UNLCK, _FIRST, number + 1)
-    # Now somebody else is next, and the turn of another is near.
-    _ring(handle, range(number + 1, number + 1 + _NEAR))
+    # The turn of somebody is near now.
     _ring(handle, [number + 1 + _NEAR])
 
 

@@ -331,7 +331,7 @@ class Store(ABC):
     def turn(self, prepare: Callable[[], None] = lambda: None) -> Iterator[None]:
         """Before any other writer of this machine that came later.
 
-        `prepare` is called once or twice shortly before, while somebody else still writes.
+        `prepare` is called shortly before, while somebody else still writes.
         """
         turn = nullcontext() if self.queue is None else queue.in_turn(self.queue, self.busy_seconds, prepare)
         try:
