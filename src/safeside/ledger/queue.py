@@ -51,15 +51,16 @@ class Late(Exception):
 def in_turn(path: Path, seconds: float, prepare: Callable[[], None] = lambda: None) -> Iterator[None]:
     """Wait until everybody who came before has gone; `Late` after so many seconds.
 
-    `prepare` is called while somebody else is served, when the turn is near.
-    Where the system has no such locks, or no such file can be kept, the database alone decides.
+    `prepare` is called while somebody else is served, when the turn is near. Where the system has no such
+    locks, or no such file can be kept, the database alone decides.
     """
     until = time.monotonic() + seconds
     with ExitStack() as held:
         with suppress(OSError):
             if _SET_LOCK is not None:
+                bell = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
                 handle = os.open(path, _FLAGS, _OWNER_ONLY)
-                bell = _open[handle] = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+                _open[handle] = bell
                 held.callback(_leave, handle)
                 number = _take_number(handle)
                 with suppress(OSError):
