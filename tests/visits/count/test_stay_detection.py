@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from datetime import datetime, timedelta
-from itertools import pairwise
+from itertools import groupby, islice, pairwise, permutations, product
+from random import Random
 from typing import Any
 
 import polars as pl
@@ -179,6 +181,40 @@ def test_looking_near_the_window_finds_every_stay_there_is(given: list[tuple[int
     )
     counted = count_visits(frame, PLACES, NOON, VisitFormat(radius=20, stay_rule=rule))
     assert bool(counted.values[0]) == by_hand(fixes, NOON, rule)
+
+
+def orders(fixes: list[tuple[datetime, float]]) -> Iterator[list[tuple[datetime, float]]]:
+    """Every order of fixes in which none comes before one of an earlier moment."""
+    moments = [list(some) for _, some in groupby(fixes, key=lambda fix: fix[0])]
+    for each in product(*map(permutations, moments)):
+        yield [fix for moment in each for fix in moment]
+
+
+tied = st.lists(st.tuples(st.sampled_from([0, 0, 8, 25]), st.integers(-2, 2)), min_size=1, max_size=7)
+
+
+@given(tied, st.randoms(use_true_random=False))
+def test_fixes_at_one_moment_count_as_in_any_order_of_them(
+    given: list[tuple[int, int]], random: Random
+) -> None:
+    rule = StayRule(minutes=15, metres=250, longest_gap="30min")
+    fixes = wandering([(110, 2), *given])
+    every = [by_hand(order, NOON, rule) for order in islice(orders(fixes), 500)]
+    counts = set()
+    for _ in range(3):
+        random.shuffle(fixes)
+        rows = [("x", at, 139.76, when) for when, at in fixes]
+        counted = count_visits(visits(rows), PLACES, NOON, VisitFormat(radius=20, stay_rule=rule))
+        counts.add(int(counted.values[0]))
+    assert len(counts) == 1
+    assert counts == {1} or not any(every)
+
+
+def test_somebody_at_two_places_at_one_moment_counts_at_both() -> None:
+    """Which of the two came first is not known: either order alone would leave one of them out."""
+    one = [(35.68, 0, 0), (35.68, 8, 8), (35.70, 8, 8), (35.68, 44, 44)]
+    for order in (one, [one[0], one[2], one[1], one[3]]):
+        assert count_visits(visits(walk("ben", *order)), PLACES, DAY, RULE).values.tolist() == [1, 1]
 
 
 def by_trackintel(frame: pl.DataFrame, minutes: int, metres: float) -> Any:

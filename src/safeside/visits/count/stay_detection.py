@@ -5,6 +5,10 @@ and between which there is no silence longer than was declared. It lasts until t
 its own last fix where silence follows. Fixes of no stay that is long enough are left out, and that is the
 whole of the exclusion: a stay counts at every place any of its fixes may have been at, for its whole length.
 
+Of fixes at one moment nobody knows which came first, and an answer must not depend on the order of rows. So
+they are taken together: a moment is near another if any of its fixes is, and belongs to a run with all of
+them. That holds whatever runs any order of them would give, and where they differ it counts more.
+
 Two things follow from "any two", which a rule that measures from the first fix does not have:
 
 - *A part of a run is a run.* So it is enough to look at fixes up to M minutes and one silence before and
@@ -39,19 +43,22 @@ def detect_stays(fixes: pl.DataFrame, rule: StayRule) -> pl.DataFrame:
             "Stay detection needs times with a zone.", "Convert the time column to zoned timestamps first."
         )
     table = fixes.sort("person", "time")
-    time = table["time"].dt.epoch("us").to_numpy()
-    silence = np.diff(time, prepend=time[:1]) > _micros(rule.silence)
-    alone = (table["person"] != table["person"].shift(1)).fill_null(value=True).to_numpy() | silence
+    every = table["time"].dt.epoch("us").to_numpy()
+    someone = (table["person"] != table["person"].shift(1)).fill_null(value=True).to_numpy()
+    begins = np.flatnonzero(someone | (np.diff(every, prepend=every[:1]) > 0))
+    # Where the fixes of each moment begin; then also where those of the last one end.
+    time, begins = every[begins], np.append(begins, len(every))
+    alone = someone[begins[:-1]] | (np.diff(time, prepend=time[:1]) > _micros(rule.silence))
     points = on_sphere(table["latitude"].to_numpy(), table["longitude"].to_numpy())
-    first, last = _runs(points, alone, rule.metres)
-    # The next fix of the same person, unless there is none or it comes after too long a silence.
+    first, last = _runs(points, begins, alone, rule.metres)
+    # The next moment of the same person, unless there is none or it comes after too long a silence.
     follows = np.append(~alone, [False])[last + 1]
     end = np.where(follows, np.append(time, [0])[last + 1], time[last])
     long = end - time[first] >= _micros(timedelta(minutes=rule.minutes))
     first, last, end, follows = first[long], last[long], end[long], follows[long]
-    size = last - first + 1
+    size = begins[last + 1] - begins[first]
     within = np.arange(int(size.sum())) - np.repeat(np.cumsum(size) - size, size)
-    rows: pl.DataFrame = table[np.repeat(first, size) + within].drop("time")
+    rows: pl.DataFrame = table[np.repeat(begins[first], size) + within].drop("time")
     # At its own last fix the person was still there: such a stay is given a microsecond more.
     over = end + ~follows
     return rows.with_columns(
@@ -59,30 +66,34 @@ def detect_stays(fixes: pl.DataFrame, rule: StayRule) -> pl.DataFrame:
     )
 
 
-def _runs(points: NDArray[np.float64], alone: NDArray[np.bool_], metres: float) -> tuple[Whole, Whole]:
-    """The first and the last fix of every run that cannot be made longer.
+def _runs(
+    points: NDArray[np.float64], begins: Whole, alone: NDArray[np.bool_], metres: float
+) -> tuple[Whole, Whole]:
+    """The first and the last moment of every run that cannot be made longer.
 
-    `alone` are the fixes before which a run must begin.
+    `alone` are the moments before which a run must begin; the points of each begin at `begins`.
     """
     chord = 2 * math.sin(metres / SMALLEST_RADIUS / 2)
     first: list[int] = []
     last: list[int] = []
     begin = 0
-    for at in range(1, len(points)):
+    for at in range(1, len(alone)):
         again = begin
         if alone[at]:
             again = at
         else:
-            apart = ((points[begin:at] - points[at]) ** 2).sum(axis=1) > chord**2
+            earlier, here = points[begins[begin] : begins[at]], points[begins[at] : begins[at + 1]]
+            near = (((earlier[:, None] - here) ** 2).sum(axis=2) <= chord**2).any(axis=1)
+            apart = ~np.logical_or.reduceat(near, begins[begin:at] - begins[begin])
             if apart.any():
                 again = at - int(np.argmax(apart[::-1]))
         if again != begin:
             first.append(begin)
             last.append(at - 1)
             begin = again
-    if len(points):
+    if len(alone):
         first.append(begin)
-        last.append(len(points) - 1)
+        last.append(len(alone) - 1)
     return np.array(first, dtype=np.int64), np.array(last, dtype=np.int64)
 
 
