@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from tests.ledger.stores import QUESTION, cost
+from tests.ledger.stores import QUESTION, about, cost
 
 from safeside.ledger import Cost, Kind, Ledger
 from safeside.privacy.account import promise
@@ -103,3 +103,25 @@ def test_the_promise_is_said_in_the_words_of_the_last_question(ledger: Ledger) -
     assert "had you been one of those counted in none of them" in shown.promise
     ledger.reserve("city", "b", {**QUESTION, "question": {"subject": 5, "language": "?"}}, cost("0.4"))
     assert ledger.show("city").promise == " ".join(promise(3, "1e-4"))
+
+
+def test_what_counts_as_published_is_what_was_committed_each_once(ledger: Ledger) -> None:
+    """Every release publishes this number and digest of those before it."""
+    before = ledger.show("city").published
+    first = ledger.reserve("city", "a", QUESTION, cost("0.4"))
+    second = ledger.reserve("city", "b", QUESTION, cost("0.4"))
+    assert ledger.show("city").published == before
+    ledger.commit(second, "d2")
+    assert ledger.show("city").published == before.then(second.reference)
+    ledger.commit(first, "d1")
+    assert ledger.show("city").published == before.then(second.reference).then(first.reference)
+    ledger.withdraw("a", "wrong-file")
+    assert ledger.show("city").published.number == before.number + 2
+
+
+def test_a_release_is_named_before_a_later_request_that_was_never_finished(ledger: Ledger) -> None:
+    done = ledger.commit(ledger.reserve("city", "a", about(15), cost("0.4")), "d1")
+    ledger.reserve("city", "b", about(15), cost("0.4"))
+    assert ledger.asked("city", about(15)) == done
+    newer = ledger.commit(ledger.reserve("city", "c", about(15), cost("0.4")), "d3")
+    assert ledger.asked("city", about(15)) == newer

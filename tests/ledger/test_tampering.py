@@ -75,6 +75,20 @@ def test_an_event_that_the_rules_forbid(spent: Ledger, url: str) -> None:
     assert named(url) == 6
 
 
+def test_an_event_that_is_spelled_in_another_way(spent: Ledger, url: str) -> None:
+    """The digest fits, so that only a reading of everything notices."""
+    with raw(url) as run:
+        ((body,),) = run("SELECT body FROM safeside_events WHERE number = 6")
+        text = json.dumps(json.loads(body))
+        run("UPDATE safeside_events SET body = ?, digest = ? WHERE number = 6", text, digest(text))
+        run("UPDATE safeside_ledger SET digest = ?", digest(text))
+    with (
+        pytest.raises(LedgerTampered, match="event 6 cannot be trusted .it is not canonical JSON"),
+        open_ledger(url) as fresh,
+    ):
+        fresh.chain.check()
+
+
 TOO_MUCH = Fraction(3, 2)
 
 
