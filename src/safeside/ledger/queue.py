@@ -116,7 +116,8 @@ def _address(handle: int, number: int) -> bytes:
 
 def _ring(handle: int, numbers: Iterable[int]) -> None:
     """Wake the first of these who waits."""
-    for number in numbers:
+    last = _number(handle, _LAST)
+    for number in (one for one in numbers if one <= last):
         with suppress(OSError):
             _open[handle].sendto(b"!", socket.MSG_DONTWAIT, _address(handle, number))
             return
