@@ -5,14 +5,12 @@ Before: the lines at a commit, less those of files that moved out of the core si
 After: the history since is replayed, and every line knows how much of it came with new behaviour. Lines that
 one of the commits in new_behaviour.txt added are new; lines that another commit put in the place of others
 are as new as those were, and where they are more than those, the rest is old. What a commit deletes in one
-place and adds in another is treated as one such exchange. Files, functions and classes that the list names,
-because the commit that brought them did something else as well, are new at the end.
+place and adds in another is treated as one such exchange.
 """
 
 from __future__ import annotations
 
 import argparse
-import ast
 import re
 import subprocess
 import sys
@@ -34,40 +32,7 @@ def room_of(path: str) -> str:
 
 def commits(text: str) -> tuple[str, ...]:
     """The commits of a list, each with its subject behind it; lines that begin with # are none."""
-    return tuple(name for name in _names(text) if "/" not in name)
-
-
-def definitions(text: str) -> dict[str, set[str]]:
-    """Files of a list with their functions and classes (`path::Class.method`); "" is the whole file."""
-    found: dict[str, set[str]] = {}
-    for name in _names(text):
-        if "/" in name:
-            path, _, inside = name.partition("::")
-            found.setdefault(path, set()).add(inside)
-    return found
-
-
-def _names(text: str) -> list[str]:
-    return [line.split()[0] for line in text.splitlines() if line and not line.startswith("#")]
-
-
-def lines_within(source: str, names: set[str]) -> set[int]:
-    """The numbers of the lines of these functions and classes; of all lines where one is ""."""
-    if "" in names:
-        return set(range(1, len(source.splitlines()) + 1))
-    found, left = set[int](), set(names)
-    waiting = [("", node) for node in ast.parse(source).body]
-    for before, node in waiting:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            name = before + node.name
-            if name in left:
-                left.remove(name)
-                first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
-                found |= set(range(first, (node.end_lineno or first) + 1))
-            waiting += [(f"{name}.", inner) for inner in node.body]
-    if left:
-        raise ValueError(f"nothing is called {min(left)}")
-    return found
+    return tuple(line.split()[0] for line in text.splitlines() if line and not line.startswith("#"))
 
 
 def moved_out(renames: Iterable[tuple[str, str]]) -> set[str]:
@@ -143,23 +108,19 @@ def before(commit: str) -> tuple[Counter[str], int]:
 
 def after(commit: str) -> tuple[Counter[str], Counter[str]]:
     """Lines of each room now, and those of them that serve what was there at the commit."""
-    listed = LISTED.read_text(encoding="utf-8")
-    new, defined = commits(listed), definitions(listed)
+    new = commits(LISTED.read_text(encoding="utf-8"))
     files = {path: [0.0] * len(_lines(commit, path)) for path in _files(commit)}
     log = _git("log", "--reverse", "-p", "-U0", "-M", "--format=%x00%H", f"{commit}..HEAD", "--", "src/*.py")
     for each in log.split("\0")[1:]:
         name, _, patch = each.partition("\n")
         replayed(files, changes(patch), new=name.startswith(new))
     every, same = Counter[str](), Counter[str]()
-    if missing := defined.keys() - set(files):
-        raise ValueError(f"there is no {min(missing)}")
     for path in _files("HEAD"):
-        lines = _lines("HEAD", path)
-        if len(lines) != len(files[path]):
+        number = len(_lines("HEAD", path))
+        if number != len(files[path]):
             raise ValueError(f"the history of {path} does not lead to what it is")
-        within = lines_within("\n".join(lines), defined[path]) if path in defined else ()
-        every[room_of(path)] += len(lines)
-        same[room_of(path)] += sum(1 - one for at, one in enumerate(files[path], 1) if at not in within)
+        every[room_of(path)] += number
+        same[room_of(path)] += number - sum(files[path])
     return every, Counter({room: round(number) for room, number in same.items()})
 
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import pytest
 from tools.lines_of import (
-    HERE,
     LISTED,
     Change,
     changes,
     commits,
-    definitions,
-    lines_within,
     main,
     moved_out,
     replayed,
@@ -75,26 +72,6 @@ def test_a_patch_says_what_became_of_which_lines() -> None:
 def test_the_list_names_commits_by_their_first_digits() -> None:
     assert commits("# why\nabc1234567 A subject\n") == ("abc1234567",)
     assert all(len(one) >= 10 and int(one, 16) for one in commits(LISTED.read_text(encoding="utf-8")))
-
-
-def test_functions_and_classes_of_the_list_are_left_out() -> None:
-    source = (
-        "class A:\n    x = 1\n\n    @property\n    def b(self):\n        return 1\n\n\ndef c():\n    pass\n"
-    )
-    assert lines_within(source, {"A.b"}) == {4, 5, 6}
-    assert lines_within(source, {"A", "c"}) == {1, 2, 3, 4, 5, 6, 9, 10}
-    assert lines_within(source, {""}) == set(range(1, 11))
-    with pytest.raises(ValueError, match="nothing is called d"):
-        lines_within(source, {"d"})
-
-
-def test_the_list_names_files_functions_and_classes_that_are_there() -> None:
-    assert definitions("abc1234567 A subject\na/b.py::C.d Why\na/c.py Why\n") == {
-        "a/b.py": {"C.d"},
-        "a/c.py": {""},
-    }
-    for path, names in definitions(LISTED.read_text(encoding="utf-8")).items():
-        assert lines_within((HERE / path).read_text(encoding="utf-8"), names)
 
 
 def test_the_table_compares_each_room_and_says_what_is_not_compared() -> None:
