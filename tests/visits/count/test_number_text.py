@@ -25,7 +25,9 @@ def test_no_two_texts_are_read_as_one_number(spelling: NumberText) -> None:
     ends = ["".join(some) for length in range(5) for some in product(ALPHABET, repeat=length)]
     texts = pl.Series("text", [*ends, *(spelling.prefix + end for end in ends)]).unique()
     read = texts.to_frame().select("text", spelling.number(pl.col("text")).alias("number"))
-    digits = "(?:0|[1-9][0-9]*)" if spelling.width is None else f"[0-9]{{{spelling.width}}}"
+    digits = "(?:0|[1-9][0-9]*)"
+    if spelling.width is not None:
+        digits = f"(?:[0-9]{{{spelling.width}}}|[1-9][0-9]{{{spelling.width},}})"
     meant = re.compile(re.escape(spelling.prefix) + digits)
     for text, number in read.rows():
         assert (number is not None) == bool(meant.fullmatch(text))
@@ -39,6 +41,8 @@ def test_no_two_texts_are_read_as_one_number(spelling: NumberText) -> None:
         (["007", "100"], NumberText(prefix="", width=3)),
         (["100", "007"], NumberText(prefix="", width=3)),
         (["p1", "p10", "p0"], NumberText(prefix="p", width=None)),
+        (["p1000", "p007", "p100"], NumberText(prefix="p", width=3)),
+        (["p007", "p0100"], None),
         (["visit 2020-001", "visit 2020-999"], NumberText(prefix="visit 2020-", width=3)),
         (["1", "01"], None),
         (["p1", "q2"], None),
@@ -58,6 +62,18 @@ def test_how_texts_are_written(texts: list[str | None], spelling: NumberText | N
     assert (None if found is None else found[0]) == spelling
     if found is not None:
         assert [found[0].text(number) for number in found[1].tolist()] == texts
+
+
+def test_a_sample_of_texts_of_one_length_allows_for_others_with_zeros_in_front() -> None:
+    """A log in the order of time may begin with people whose numbers are all large."""
+    for texts, width in ((["p412", "p900"], 3), (["p9", "p900"], None)):
+        found = number_text(pl.Series(texts), sample=True)
+        assert found is not None
+        assert found[0] == NumberText(prefix="p", width=width)
+    assert number_text(pl.Series(["412", "900"])) == (
+        NumberText(prefix="", width=None),
+        pytest.approx([412, 900]),
+    )
 
 
 @given(

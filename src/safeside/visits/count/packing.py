@@ -64,11 +64,11 @@ USUAL: Final = Tuning()
 
 @dataclass(frozen=True, kw_only=True)
 class NumberText:
-    """A format of integers: one prefix, and a fixed number of digits or no leading zeros."""
+    """A format of integers: one prefix, and zeros in front up to a number of digits, or none."""
 
     prefix: str
     width: int | None
-    """The number of digits; None where there are no leading zeros."""
+    """The least number of digits, larger numbers having more; None where there are no leading zeros."""
 
     @property
     def plain(self) -> bool:
@@ -83,7 +83,8 @@ class NumberText:
         if self.width is None:
             alike = alike | (text == f"{self.prefix}0")
         else:
-            alike = alike & (text.str.len_bytes() == len(self.prefix.encode()) + self.width)
+            length, least = text.str.len_bytes(), len(self.prefix.encode()) + self.width
+            alike = alike & ((length == least) | ((length > least) & (text >= f"{self.prefix}1")))
         digits = text.str.slice(len(self.prefix)) if self.prefix else text
         # After a leading digit Polars parses only digits as an integer.
         return pl.when(alike).then(digits.cast(pl.Int64, strict=False))
@@ -93,14 +94,20 @@ class NumberText:
         return f"{self.prefix}{number:0{self.width or 1}}"
 
 
-def number_text(texts: pl.Series) -> tuple[NumberText, NDArray[np.int64]] | None:
-    """The format of these texts and their numbers; None unless all have one format."""
+def number_text(texts: pl.Series, *, sample: bool = False) -> tuple[NumberText, NDArray[np.int64]] | None:
+    """The format of these texts and their numbers; None unless all have one format.
+
+    Where a sample shows texts of one length, those beyond it are taken to have zeros in front up to it.
+    """
     found = _WRITTEN.fullmatch(texts[0] or "") if len(texts) else None
     if found is None:
         return None
-    prefix, digits = found.groups()
-    padded = texts.str.starts_with(f"{prefix}0") & (texts != f"{prefix}0")
-    text_format = NumberText(prefix=prefix, width=len(digits) if padded.any() else None)
+    prefix = found[1]
+    padded = texts.filter(texts.str.starts_with(f"{prefix}0") & (texts != f"{prefix}0"))
+    if sample and texts.str.len_chars().n_unique() == 1:
+        padded = texts
+    width = len(padded[0]) - len(prefix) if len(padded) else None
+    text_format = NumberText(prefix=prefix, width=width)
     numbers = texts.to_frame("text").select(text_format.number(pl.col("text")).alias("number"))["number"]
     return None if numbers.null_count() else (text_format, numbers.to_numpy())
 
@@ -239,7 +246,7 @@ def _person(dtype: nw.dtypes.DType, rows: pl.LazyFrame | None, end: int) -> pl.E
     if rows is None:
         return _number("person", dtype, None)
     some = rows.select("person").head(PEEKED).collect(engine="streaming")
-    found = number_text(some["person"]) if dtype == nw.String else None
+    found = number_text(some["person"], sample=True) if dtype == nw.String else None
     person = _number("person", dtype, None if found is None else found[0])
     if person is None:
         return None
