@@ -15,7 +15,7 @@ from safeside.visits.read.engines import collect
 AHEAD = "POLARS_ROW_GROUP_PREFETCH_SIZE"
 
 
-def seen_while_running(*, sparing: bool = False) -> list[str | None]:
+def seen_while_running() -> list[str | None]:
     """What the setting was while a query ran."""
     seen = []
 
@@ -24,7 +24,7 @@ def seen_while_running(*, sparing: bool = False) -> list[str | None]:
         return rows
 
     frame: nw.LazyFrame[Any] = nw.from_native(pl.LazyFrame({"a": [1]}).map_batches(note))
-    (answer,) = collect([frame], quiet, "Testing", sparing=sparing)
+    (answer,) = collect([frame], quiet, "Testing")
     assert answer["a"].to_list() == [1]
     return seen
 
@@ -33,16 +33,6 @@ def test_one_for_each_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(AHEAD, raising=False)
     assert set(seen_while_running()) == {str(pl.thread_pool_size())}
     assert AHEAD not in os.environ
-
-
-@pytest.mark.parametrize(("threads", "held"), [(1, "1"), (2, "1"), (3, "2"), (16, "8")])
-def test_one_for_two_threads_where_memory_is_to_be_saved(
-    threads: int, held: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv(AHEAD, raising=False)
-    monkeypatch.setattr(pl, "thread_pool_size", lambda: threads)
-    assert set(seen_while_running(sparing=True)) == {held}
-    assert set(seen_while_running()) == {str(threads)}
 
 
 def test_what_the_user_said_stands(monkeypatch: pytest.MonkeyPatch) -> None:
