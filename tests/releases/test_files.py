@@ -15,7 +15,8 @@ from safeside.errors import BadFile, LimitBroken
 from safeside.ledger import open_ledger
 from safeside.releases.publish import publish
 from safeside.releases.release import Release
-from safeside.visits.read.files import Fingerprint, open_files
+from safeside.visits.read.files import open_files
+from safeside.visits.read.fingerprint import Fingerprint
 
 
 def said(world: World) -> list[str]:

@@ -7,7 +7,7 @@ import hashlib
 import pytest
 
 from safeside.visits.read.csv_bytes import CHUNK
-from safeside.visits.read.files import Fingerprint
+from safeside.visits.read.fingerprint import Fingerprint
 
 KEY = b"the key of a ledger, of 32 bytes"
 BYTES = bytes(range(256)) * (2 * CHUNK // 256) + b"and a little more"

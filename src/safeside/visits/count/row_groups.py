@@ -35,7 +35,7 @@ from safeside import untrusted
 from safeside.errors import UnsafeFile
 from safeside.visits.count.row_checks import doubtful, row_checks
 from safeside.visits.read.engines import collect
-from safeside.visits.read.files import short_key
+from safeside.visits.read.fingerprint import short_key
 from safeside.visits.read.parquet import row_groups
 from safeside.visits.read.roles import TimeForm
 from safeside.visits.read.source import Source

@@ -20,7 +20,8 @@ from safeside.names import did_you_mean
 from safeside.progress import quiet
 from safeside.untrusted import CONTROL
 from safeside.visits.findings import Doubt, Finding, amount, article, raise_all, stop_on
-from safeside.visits.read.files import Fingerprint, Opened, detect_separator, open_files
+from safeside.visits.read.files import Opened, detect_separator, open_files
+from safeside.visits.read.fingerprint import Fingerprint
 from safeside.visits.read.identifiers import PLACEHOLDER, canonical, polars_bytes_as_text
 
 _BLANK: Final = r"^\s|\s$|^$"

@@ -18,7 +18,8 @@ from safeside.progress import Progress, quiet
 from safeside.visits.findings import Doubt, Finding, RowLocation, stop_on
 from safeside.visits.read.csv_bytes import lines_of
 from safeside.visits.read.dataframes import Frame, from_dataframe, from_native, join_times, prepare
-from safeside.visits.read.files import Fingerprint, Opened, open_files
+from safeside.visits.read.files import Opened, open_files
+from safeside.visits.read.fingerprint import Fingerprint
 from safeside.visits.read.format import VisitFormat
 from safeside.visits.read.identifiers import is_text
 from safeside.visits.read.roles import PlaceForm, Roles, TimeForm, assign_roles

@@ -1,0 +1,95 @@
+"""Fingerprints of files: keyed digests, by which a ledger recognises what was read before."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from typing import Final
+
+import polars as pl
+
+from safeside.errors import BadQuestion
+from safeside.visits.read.csv_bytes import CHUNK
+
+_PIECES_AHEAD: Final = 16
+"""How many pieces of a file wait for their digest at most."""
+
+
+class _Pieces:
+    """The digest of a file: keyed, of the SHA-256 of each piece of it, which several threads take at once."""
+
+    def __init__(self, whole: hashlib.blake2b, pool: Executor) -> None:
+        self._whole, self._pool = whole, pool
+        self._begun: deque[Future[bytes]] = deque()
+        self._rest = bytearray()
+
+    def update(self, data: bytes) -> None:
+        """The bytes that follow."""
+        if not self._rest and len(data) == CHUNK:
+            self._begin(data)
+            return
+        self._rest += data
+        while len(self._rest) >= CHUNK:
+            self._begin(bytes(self._rest[:CHUNK]))
+            del self._rest[:CHUNK]
+
+    def digest(self) -> bytes:
+        """Of all bytes so far, which are all there are."""
+        if self._rest:
+            self._begin(bytes(self._rest))
+            self._rest.clear()
+        while self._begun:
+            self._whole.update(self._begun.popleft().result())
+        return self._whole.digest()
+
+    def _begin(self, piece: bytes) -> None:
+        self._begun.append(self._pool.submit(lambda: hashlib.sha256(piece).digest()))
+        if len(self._begun) > _PIECES_AHEAD:
+            self._whole.update(self._begun.popleft().result())
+
+
+class Fingerprint:
+    """Keyed digests of the files' bytes, by which the holder of the key recognises files used before."""
+
+    def __init__(self, key: bytes | None) -> None:
+        self._key = None if key is None else short_key(key)
+        self._pool = ThreadPoolExecutor(pl.thread_pool_size())
+        self._files: list[_Pieces] = []
+
+    def file(self, size: int) -> Callable[[bytes], object] | None:
+        """Begin the digest of a file; what takes its bytes, None without a key."""
+        if self._key is None:
+            return None
+        self._files.append(_Pieces(self._hash(f"file {size}\n"), self._pool))
+        return self._files[-1].update
+
+    def files(self, rows: Iterable[int]) -> tuple[str, ...]:
+        """The fingerprints of files that hold rows; those of empty files say nothing."""
+        return tuple(file.digest().hex() for file, held in zip(self._files, rows, strict=False) if held)
+
+    @property
+    def digests(self) -> tuple[bytes, ...]:
+        """Of each file apart; none where no fingerprint is wanted."""
+        return tuple(file.digest() for file in self._files)
+
+    def text(self) -> str | None:
+        """One fingerprint of all files."""
+        if self._key is None:
+            return None
+        return self._hash("".join(f"{file.digest().hex()}\n" for file in self._files)).hexdigest()
+
+    def _hash(self, first: str) -> hashlib.blake2b:
+        assert self._key is not None
+        return hashlib.blake2b(first.encode(), key=self._key, digest_size=32, person=b"safeside visits")
+
+
+def short_key(key: bytes) -> bytes:
+    """The key, shortened to the 64 bytes that BLAKE2 takes."""
+    if len(key) < 16:
+        raise BadQuestion(
+            "The key is shorter than 16 bytes.",
+            "Make one of 32 random bytes (`os.urandom(32)`), and keep it secret.",
+        )
+    return key if len(key) <= 64 else hashlib.blake2b(key).digest()
