@@ -6,7 +6,8 @@ In both stores, each ledger with its witnesses, everything flushed to the disk:
 
 - `ledger show` and the admission of a publication (is the request known, was it asked before, is its time
   open, what is left, reserve, commit), each from opening the ledger to closing it, at both lengths, in turns;
-- spends a second (a reservation and its commit) of one process, and of many at once;
+- spends a second (a reservation and its commit) of one process, and of many at once, each time in a new
+  ledger of the shorter length;
 - the same rows in a bare transaction with the same lines appended to files and flushed, by one process.
 
 One process, many and the bare transactions take turns, so that what else the machine does meets all of them.
@@ -16,17 +17,18 @@ Times are medians. It ends with an error if a ratio is missed. Needs PostgreSQL,
 from __future__ import annotations
 
 import argparse
+import itertools
 import multiprocessing
 import os
 import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -99,16 +101,15 @@ def chain(length: int) -> tuple[Identity, list[events.Event], dict[str, str]]:
     return identity, made, documents
 
 
-@contextmanager
-def ledger_of(url: str, length: int, home: Path) -> Iterator[str]:
+def make_ledger(url: str, length: int, state: Path) -> str:
     """A ledger of that length, with a state directory of its own; it has written its first checkpoint."""
     identity, made, documents = chain(length)
-    os.environ[STATE_VARIABLE] = str(home / f"state-{length}")
+    os.environ[STATE_VARIABLE] = str(state)
     store_at(url).create(identity, made, documents)
     with open_ledger(url) as ledger:
         ledger.chain.testify()
         spend(ledger, 10_000_000)
-    yield url
+    return url
 
 
 def spend(ledger: Ledger, number: int) -> Reservation:
@@ -206,8 +207,10 @@ def bare(url: str, home: Path, seconds: float, first: int) -> float:
     return made / taken
 
 
-def measure(name: str, urls: dict[int, str], home: Path, processes: int, seconds: float) -> list[str]:
-    """Every ratio of one store, as lines that end in met or missed."""
+def measure(
+    name: str, urls: dict[int, str], another: Callable[[], str], home: Path, processes: int, seconds: float
+) -> list[str]:
+    """Every ratio of one store, as lines that end in met or missed; `another` is a new, short ledger."""
     short, long = sorted(urls)
     lines = []
     for label, run in (("ledger show", show), ("admission of a publication", admit)):
@@ -218,13 +221,11 @@ def measure(name: str, urls: dict[int, str], home: Path, processes: int, seconds
         one, other = (statistics.median(taken[length]) for length in (short, long))
         both = f"{long:,} events {other * 1000:.1f} ms, {short:,} events {one * 1000:.1f} ms"
         lines.append(said(f"{name}: {label}, {both}", other / one, most=LONGER))
-    url, state = urls[short], home / f"state-{short}"
-    os.environ[STATE_VARIABLE] = str(state)
     rounds: list[tuple[float, ...]] = []
     for number in range(ROUNDS):
         first = 2_000_000 * (1 + number)
-        one_process = together(url, 1, seconds, first)
-        all_of_them = together(url, processes, seconds, first + 1_000_000)
+        one_process = together(another(), 1, seconds, first)
+        all_of_them = together(another(), processes, seconds, first + 1_000_000)
         rows = bare(urls[long], home, seconds, 50_000_000 + first)
         rounds.append((*one_process, *all_of_them, rows))
     alone, of_one, many, of_many, nothing_else = (
@@ -255,6 +256,15 @@ def said(what: str, ratio: float, *, most: float | None = None, least: float | N
     return f"{what}: {ratio:.2f} times ({goal}), {'met' if met else 'MISSED'}"
 
 
+def both(
+    home: Path, lengths: list[int], fresh: Callable[[], str]
+) -> tuple[dict[int, str], Callable[[], str]]:
+    """A ledger of each length, and how to make another of the shorter one; `fresh` is an unused address."""
+    names = (home / f"state-of-another-{number}" for number in itertools.count())
+    urls = {length: make_ledger(fresh(), length, home / f"state-{length}") for length in lengths}
+    return urls, lambda: make_ledger(fresh(), min(lengths), next(names))
+
+
 def main(words: list[str]) -> int:
     """Both stores, one after the other."""
     from tests.postgres import Server
@@ -269,12 +279,10 @@ def main(words: list[str]) -> int:
         for name in ("SQLite", "PostgreSQL"):
             with tempfile.TemporaryDirectory() as made:
                 home = Path(made)
-                urls = {}
-                for length in given.events:
-                    url = str(home / f"{length}.db") if name == "SQLite" else server.fresh()
-                    with ledger_of(url, length, home) as urls[length]:
-                        pass
-                for line in measure(name, urls, home, given.processes, given.seconds):
+                files = (str(home / f"{number}.db") for number in itertools.count())
+                fresh = partial(next, files) if name == "SQLite" else server.fresh
+                urls, another = both(home, given.events, fresh)
+                for line in measure(name, urls, another, home, given.processes, given.seconds):
                     sys.stdout.write(line + "\n")
                     sys.stdout.flush()
                     missed = missed or line.endswith("MISSED")

@@ -45,6 +45,8 @@ def fraction(value: Number, name: str = "the number") -> Fraction:
 
     A float is taken as its shortest decimal, so 0.1 means one tenth.
     """
+    if isinstance(value, Fraction):
+        return _short(value, name)
     if isinstance(value, bool):
         raise BadNumber(f"{name} is {value}, a truth value, not a number.", f"Give {name} as a number.")
     if isinstance(value, float):
@@ -59,8 +61,6 @@ def fraction(value: Number, name: str = "the number") -> Fraction:
         if abs(value.adjusted()) > _MOST_DIGITS:
             raise _too_long(name)
         return _short(Fraction(value), name)
-    if isinstance(value, Fraction):
-        return _short(value, name)
     number = _index(value)
     if number is not None:
         return _short(Fraction(number), name)

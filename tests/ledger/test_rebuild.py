@@ -6,10 +6,10 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.ledger.stores import MANY, QUESTION, cost, is_postgres, raw
+from tests.ledger.stores import MANY, QUESTION, backup, cost, is_postgres, raw, restore
 from tests.postgres import Server
 
-from safeside.errors import BadQuestion, LedgerError, LedgerForked, LedgerMissing, LedgerTampered
+from safeside.errors import BadQuestion, LedgerError, LedgerForked, LedgerMissing, LedgerTampered, OverBudget
 from safeside.ledger import Ledger, Stage, create_ledger, open_ledger, recover_ledger
 from safeside.ledger.store import TABLES
 
@@ -276,3 +276,24 @@ def test_another_ledger_in_the_place_of_this_one_is_noticed(tmp_path: Path) -> N
             wrong.reserve("city", "a", QUESTION, cost())
         with pytest.raises(LedgerForked):
             wrong.recover()
+
+
+def test_a_list_that_a_restored_database_lacks_is_stored_again(ledger: Ledger, url: str) -> None:
+    """A process that stored it before does not take it to be there."""
+    before = backup(url)
+    ledger.reserve("city", "a", MANY, cost("1/4"))
+    restore(url, before)
+    ledger.recover()
+    again = ledger.reserve("city", "b", {**MANY, "window": "2021-03-05 18:00"}, cost("1/4"))
+    with open_ledger(url) as fresh:
+        assert fresh.question(again)["targets"] == MANY["targets"]
+        assert fresh.verify() == fresh.head.number
+
+
+def test_a_list_whose_transaction_failed_is_stored_with_the_next(ledger: Ledger, url: str) -> None:
+    with pytest.raises(OverBudget):
+        ledger.reserve("city", "a", MANY, cost(1000))
+    paid = ledger.reserve("city", "b", MANY, cost("1/4"))
+    with open_ledger(url) as fresh:
+        assert fresh.question(paid) == MANY
+        assert fresh.verify() == fresh.head.number

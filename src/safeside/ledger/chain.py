@@ -8,6 +8,7 @@ is none: beginning later is only ever a shorter way to the same account.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -77,6 +78,8 @@ class Chain:
         """Up to where the account in memory is known to be in the database."""
         self._seen: Head = events.NOTHING
         """The last event this process ever read: a memory that no backup can turn back."""
+        self._kept: set[str] = set()
+        """Documents that this process saw or put into the database it reads."""
         self._lost: dict[str, Line] = {}
         self._turn = threading.RLock()
 
@@ -168,7 +171,8 @@ class Chain:
                     new = {one: body for one, body in found if body is not None and one in spoken_of}
                     behind = self._behind(rows, new, told)
                     for digest, body in new.items():
-                        rows.keep(digest, body)
+                        if digest not in self._kept:
+                            rows.keep(digest, body)
                     added = [self._append(rows, action, now) for action in actions]
                     if due:
                         added.append(self._append_checkpoint(rows, now))
@@ -177,6 +181,7 @@ class Chain:
                             rows.keep_draw(action.reservation, draw)
                     steps.reached(steps.of(name, steps.APPENDED))
                 self._stored = self._seen = self._state.head
+                self._kept |= new.keys()
                 steps.reached(steps.of(name, steps.STORED))
                 self._testify(behind, added)
             steps.reached(steps.of(name, steps.WITNESSED))
@@ -196,7 +201,8 @@ class Chain:
                 state, self._stored = self._state, events.NOTHING
                 state.source = rows
                 new = rows.events(state.head.number + 1, state.head.number + self._every)
-                state.read_all(new if len(new) < self._every else [])
+                # Whoever holds the turn may be waiting for this processor.
+                state.read_all(new if len(new) < self._every else [], pause=os.sched_yield)
             self._stored = state.head
             self._compare()
         except SafesideError:
@@ -253,7 +259,8 @@ class Chain:
     def _catch_up(self, rows: Rows) -> None:
         """Fold what was added since; begin again if the database is no longer the one that was read."""
         self._stored = events.NOTHING
-        there = rows.glance(self._state.head.number)
+        there = rows.glance(self._state.head.number, ahead=self._every if self._begun else 0)
+        new = there.new
         if not self._begun or not self._continues(there):
             for witness in self._witnesses:
                 witness.find_marks()
@@ -261,9 +268,11 @@ class Chain:
             # The newest checkpoint that can be believed.
             states = (State.at(head, rows) for head in heads)
             self._begin(next((state for state in states if state is not None), State()))
+            new = []
         state = self._state
         state.source = rows
         head, identity = there.head, there.identity
+        state.read_all(new)
         if there.last > state.head.number:
             state.read_all(rows.events(state.head.number + 1))
         if head != state.head:
@@ -278,6 +287,7 @@ class Chain:
     def _begin(self, state: State) -> None:
         """From here on the account is this one, and the witnesses are read from where it begins."""
         self._state, self._begun = state, True
+        self._kept.clear()
         for witness in self._witnesses:
             witness.begin(state.base if state.base in witness.marks else None)
         for witness in self._given:

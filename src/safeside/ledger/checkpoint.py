@@ -16,6 +16,7 @@ the same digest.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import msgspec
@@ -86,7 +87,7 @@ class Index:
         for digit in _path(key):
             if name == EMPTY:
                 return None
-            node = self._node(name)
+            node = self._nodes.get(name) or self._node(name)
             if node.children is None:
                 if (value := (node.entries or {}).get(key)) is not None:
                     self._found[key] = msgspec.json.decode(value)
@@ -115,8 +116,7 @@ class Index:
     def settle(self) -> str:
         """Bring the tree up to date; the digest of its root."""
         if self._changed:
-            self._prefetch(self._changed)
-            changed = self._changed.items()
+            self.soon, changed = self._changed, self._changed.items()
             items = [(_path(key), key, msgspec.Raw(_encode(value))) for key, value in changed]
             self.root = self._with(self.root, 0, items)
             self._changed, self._found = {}, {}
@@ -169,7 +169,9 @@ class Index:
         self._nodes |= {name: _decode(body) for name, body in bodies if records.digest(body) == name}
 
 
+@lru_cache(maxsize=1 << 12)
 def _path(key: str) -> str:
+    """Where a key stands. Each is asked for several times while a tree is brought up to date."""
     return records.digest(key.encode())
 
 

@@ -272,11 +272,15 @@ def make(head: Head, time: datetime, action: Action) -> Event:
     record = EventRecord(
         number=head.number + 1, previous=head.digest, time=moment.strftime(_TIME), action=action
     )
-    return _event(record, moment, records.encode(record).decode())
+    body = records.encode(record).decode()
+    return _event(record, moment, body, digest(body))
 
 
-def parse(body: str) -> Event:
-    """An event from its text; ValueError where it is none, MadeByNewer where a newer safeside wrote it."""
+def parse(body: str, known: str | None = None) -> Event:
+    """An event from its text; ValueError where it is none, MadeByNewer where a newer safeside wrote it.
+
+    `known` is its digest, where that was computed before.
+    """
     try:
         record = _decoded(body.encode())
         moment = datetime.fromisoformat(record.time)
@@ -287,7 +291,7 @@ def parse(body: str) -> Event:
         raise ValueError(error.what) from None
     if len(record.time) != _TIME_LENGTH or moment.utcoffset() != timedelta(0):
         raise ValueError("a moment is not written as the ledger writes it")
-    return _event(record, moment, body)
+    return _event(record, moment, body, known or digest(body))
 
 
 def stored(number: int, said: str, body: str) -> Event:
@@ -295,7 +299,7 @@ def stored(number: int, said: str, body: str) -> Event:
     if digest(body) != said:
         raise tampered(number, "it is not what was written")
     try:
-        event = parse(body)
+        event = parse(body, said)
     except ValueError:
         raise tampered(number, "it cannot be read") from None
     if event.number != number:
@@ -303,14 +307,14 @@ def stored(number: int, said: str, body: str) -> Event:
     return event
 
 
-def _event(record: EventRecord, time: datetime, body: str) -> Event:
+def _event(record: EventRecord, time: datetime, body: str, said: str) -> Event:
     return Event(
         number=record.number,
         previous=record.previous,
         time=time,
         action=record.action,
         body=body,
-        digest=digest(body),
+        digest=said,
     )
 
 

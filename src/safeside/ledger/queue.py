@@ -3,8 +3,8 @@
 SQLite has waiters try again after pauses that grow: under load somebody waits while others pass. So the
 writers of one machine stand in a queue first, a file beside the database or in the state directory. Whoever
 comes takes the next number and locks the byte of that number. Whoever has nobody before it is next, and is
-served once the one before it has gone; it prepares while others are served, when its turn is near, so that
-several do so at once. The system lets go of a dead process's locks, so a number that nobody stands behind any
+served once the one before it has gone; it prepares while others are served, when its turn is near, as the one
+after it does. The system lets go of a dead process's locks, so a number that nobody stands behind any
 more holds nobody up. Whoever is served, or goes, rings for those to whom that is news: nobody has to look
 often. A ring may get lost, or come from anybody; it only makes somebody look at the locks. The queue decides
 the order and nothing else: that only one writes is the database's own lock.
@@ -38,8 +38,11 @@ _PAUSE: Final = 0.0002
 _SHORTEST: Final = 0.002
 _LONGEST: Final = 0.25
 """So long somebody sleeps at least, and at most, for whom nobody rings."""
-_NEAR: Final = 3
-"""Who has no more than so many before it prepares."""
+_NEAR: Final = 1
+"""Who has no more than so many before it prepares: with more at once, whoever is served gets less of the
+processor."""
+_GONE: Final = 3
+"""So many of those who come next are rung for, until one of them hears it: some may have given up."""
 _SET_LOCK: Final[int | None] = getattr(fcntl, "F_OFD_SETLK", None)
 
 
@@ -78,7 +81,9 @@ def _go(handle: int, number: int) -> None:
     """Let the next one be served."""
     if handle in _open:
         _locked(handle, fcntl.F_UNLCK, _SERVED, 1)
-        _ring(handle, range(number + 1, number + 1 + _NEAR))
+        _ring(handle, range(number + 1, number + 1 + _GONE))
+        # Whoever woke may have been put behind us on this processor.
+        os.sched_yield()
 
 
 def _leave(handle: int) -> None:

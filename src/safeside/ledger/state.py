@@ -7,7 +7,7 @@ new event is allowed (`rules`) are those by which an old one is believed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final
@@ -34,6 +34,8 @@ from safeside.ledger.refusals import tampered
 from safeside.ledger.store import Row, Rows
 from safeside.privacy.account import Budget
 
+_AT_ONCE: Final = 4
+"""So many events are folded between two pauses."""
 SLACK_SECONDS: Final = 120
 """Clocks of several machines differ a little; an event is never dated before the one it follows."""
 
@@ -59,15 +61,17 @@ class State(Account):
         state.digests[head.number] = head.digest
         return state
 
-    def read_all(self, rows: Sequence[Row]) -> None:
-        """Fold rows. What they look up in the index is fetched in few steps, not one by one."""
+    def read_all(self, rows: Sequence[Row], pause: Callable[[], object] = lambda: None) -> None:
+        """Fold rows, with a pause now and then. What they look up is fetched in few steps, not one by one."""
         found: list[Event] = []
         with suppress(SafesideError):
             # What cannot be read is found in its turn.
             found.extend(events.stored(*row) for row in rows if self.base.number)
         paid = [one.action for one in found if isinstance(one.action, events.Reserved)]
         self.index.soon = [f"request {one.request}" for one in paid]
-        for event in found:
+        for number, event in enumerate(found):
+            if number % _AT_ONCE == 0:
+                pause()
             self._add(event)
         for row in rows[len(found) :]:
             self.read(*row)

@@ -20,8 +20,9 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -138,14 +139,15 @@ class Witness:
                 if line.startswith(_COMPARED.encode()) and len(self.marks) < _MARKS:
                     self._mark(line.decode(errors="replace").partition(" ")[2])
 
-    def news(self, chain: Iterable[Event] = (), checkpoint: Head = events.NOTHING) -> Iterator[Line]:
+    def news(self, chain: Collection[Event] = (), checkpoint: Head = events.NOTHING) -> Iterator[Line]:
         """Every event that was added since the last call, but for those of the chain that come next.
 
-        `checkpoint` is the last one of that chain.
+        The chain is given in order and without gaps; `checkpoint` is the last one of it.
         """
         new = self._bytes(self.read, self.size) if self.size > self.read else b""
         whole, at = new[: new.rfind(b"\n") + 1], 0
-        for event in chain:
+        first = next((event.number for event in chain), 0)
+        for event in islice(chain, max(0, self.number + 1 - first), None) if whole else ():
             # What others added is nearly always this, word for word.
             if event.number == self.number + 1 and whole.startswith(line := _line(event).encode(), at):
                 if event.number > checkpoint.number:

@@ -72,7 +72,7 @@ class Budget(Part, frozen=True, kw_only=True):
 
     def fits(self, room: Budget) -> bool:
         """Whether there is room for both."""
-        return self.epsilon <= room.epsilon and self.delta <= room.delta
+        return self.epsilon <= room.epsilon and (self.delta is room.delta or self.delta <= room.delta)
 
     def least(self, other: Budget) -> Budget:
         """The smaller of each."""
@@ -124,8 +124,10 @@ class Cost(Part, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         force_setattr(self, "kind", Kind(self.kind))
         force_setattr(self, "epsilon", exact.epsilon(self.epsilon))
-        force_setattr(self, "delta", exact.delta(self.delta))
-        force_setattr(self, "periods", tuple(sorted(set(self.periods))))
+        if self.delta is not ZERO:
+            force_setattr(self, "delta", exact.delta(self.delta))
+        if self.periods != ():
+            force_setattr(self, "periods", tuple(sorted(set(self.periods))))
         exact.whole(self.max_conditions, "max_conditions", least=1)
         if self.kind is Kind.ADP and self.delta:
             raise PrivacyError(
