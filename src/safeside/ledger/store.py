@@ -64,13 +64,10 @@ TABLES: Final = tuple(
 )
 """The names of all tables of the newest version."""
 _LAST: Final = (1 << 31) - 1
-_GLANCE: Final = 8
-"""So many columns of a glance are about the ledger; the others are about one event."""
 _MANY: Final = 200
 """How many rows one statement adds or deletes at most."""
 
 Row = tuple[int, str, str]
-"""An event as it is stored: its number, its digest and its words."""
 Item = TypeVar("Item")
 Execute = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
 
@@ -99,8 +96,6 @@ class Glance:
     """The digest of the event that was asked about, if it is there."""
     snapshot: Head | None
     """The newest checkpoint of which there is a snapshot."""
-    new: list[Row]
-    """The events after the one that was asked about, in order, as many as were wanted at most."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -123,10 +118,6 @@ def _whole(value: Any) -> int:
     if not isinstance(value, int):
         raise Unreadable
     return value
-
-
-def _row(number: Any, digest: Any, body: Any) -> Row:
-    return (_whole(number), str(digest), str(body))
 
 
 def _bytes(text: Any) -> bytes:
@@ -158,29 +149,23 @@ class Rows:
         ledger_id, key = self._only("SELECT ledger_id, fingerprint_key FROM safeside_ledger")
         return Identity(ledger_id=str(ledger_id), fingerprint_key=str(key))
 
-    def glance(self, number: int, ahead: int = 0) -> Glance:
-        """Who it is, where it ends, what it has at that number, and up to so many events after it."""
-        found = self._execute(
-            "SELECT ledger_id, fingerprint_key, ledger.number, ledger.digest, "
+    def glance(self, number: int) -> Glance:
+        """Who it is, where it ends, and what it has at that number."""
+        ledger_id, key, last, digest, most, known, newest, of_it = self._only(
+            "SELECT ledger_id, fingerprint_key, number, digest, "
             "(SELECT max(number) FROM safeside_events), "
             "(SELECT digest FROM safeside_events WHERE number = ?), "
             "(SELECT max(number) FROM safeside_snapshots), "
-            "(SELECT digest FROM safeside_snapshots ORDER BY number DESC LIMIT 1), "
-            "event.number, event.digest, event.body FROM safeside_ledger ledger "
-            "LEFT JOIN safeside_events event ON event.number > ? AND event.number <= ? "
-            "ORDER BY event.number",
-            (number, number, number + ahead),
+            "(SELECT digest FROM safeside_snapshots ORDER BY number DESC LIMIT 1) "
+            "FROM safeside_ledger",
+            (number,),
         )
-        if not found or any(row[:_GLANCE] != found[0][:_GLANCE] for row in found):
-            raise Unreadable
-        ledger_id, key, last, digest, most, known, newest, of_it = found[0][:_GLANCE]
         return Glance(
             identity=Identity(ledger_id=str(ledger_id), fingerprint_key=str(key)),
             head=Head(number=_whole(last), digest=str(digest)),
             last=0 if most is None else _whole(most),
             known=None if known is None else str(known),
             snapshot=None if newest is None else Head(number=_whole(newest), digest=str(of_it)),
-            new=[_row(*row[_GLANCE:]) for row in found if row[_GLANCE] is not None],
         )
 
     def _only(self, query: str, values: Sequence[Any] = ()) -> tuple[Any, ...]:
@@ -196,7 +181,10 @@ class Rows:
             "SELECT number, digest, body FROM safeside_events WHERE number >= ? AND number <= ? "
             "ORDER BY number"
         )
-        return [_row(*row) for row in self._execute(query, (first, last))]
+        return [
+            (_whole(number), str(digest), str(body))
+            for number, digest, body in self._execute(query, (first, last))
+        ]
 
     def snapshots(self) -> list[Head]:
         """The checkpoints of which there is a snapshot, newest first."""
