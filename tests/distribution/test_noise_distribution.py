@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from scipy.stats import chi2
 
 from safeside.exact import ball, evaluate, exp
+from safeside.noise.blocks import Blocks
 from safeside.noise.entropy import Entropy, simulated_entropy, system_entropy
 from safeside.noise.geometric import geometric, truncated_geometric, two_sided_geometric
-from safeside.noise.inversion import bernoulli
+from safeside.noise.inversion import CELLS, bernoulli
 
 DRAWS = 400_000
 RARE, NEVER = 1e-4, 1e-15
@@ -90,6 +91,35 @@ def test_a_one_sided_sampler_5_percent_off_is_rejected(rate: Fraction, scale: Fr
     assert improbability(draws, one_sided_below(rate), 0, None) < NEVER
 
 
+@pytest.mark.parametrize("rate", [Fraction("0.001"), Fraction("2e-6")])
+def test_blocks_and_places_of_what_the_table_of_blocks_leaves(rate: Fraction) -> None:
+    """One draw in a hundred, drawn here alone, so that nothing about it drowns in the others."""
+    ((_, part),) = geometric(rate).parts
+    size = int(np.diff(part.table).max())
+    everywhere, place_below = one_sided_below(rate), truncated_below(rate, size)
+
+    def left_below(k: int) -> float:
+        block, place = divmod(k, size)
+        begin, end = (part.ends[min(i, len(part.ends) - 1)] for i in (block, block + 1))
+        table = begin + (end - begin) * place / size
+        return (everywhere(k) * CELLS - table) / (CELLS - part.decided)
+
+    def left_place_below(k: int) -> float:
+        return (place_below(k) * CELLS - part.decided * k / size) / (CELLS - part.decided)
+
+    def left(other: Blocks) -> Draws:
+        places = simulated_entropy(9).uint16(DRAWS)
+        return other.extend(np.concatenate([np.full_like(places, CELLS - 1), places]), simulated_entropy(10))
+
+    draws = left(part)
+    assert improbability(draws, left_below, 0, None) > RARE
+    assert improbability(draws % size, left_place_below, 0, size) > RARE
+    off = Blocks(rate * Fraction(21, 20), size.bit_length() - 1)
+    assert improbability(left(off), left_below, 0, None) < NEVER
+    uniform = simulated_entropy(9).uint16(DRAWS).astype(np.int64) % size
+    assert improbability(uniform, left_place_below, 0, size) < NEVER
+
+
 @pytest.mark.parametrize("rate", RATES)
 def test_two_sided(rate: Fraction) -> None:
     below = two_sided_below(rate)
@@ -149,8 +179,10 @@ def test_a_sampler_that_uses_a_draw_twice_is_rejected() -> None:
     assert dependence(twice[:-1], twice[1:]) < NEVER
 
 
-def test_the_digits_of_a_draw_have_nothing_to_do_with_each_other() -> None:
+@pytest.mark.parametrize("base", [8192, 256])
+def test_the_digits_of_a_draw_have_nothing_to_do_with_each_other(base: int) -> None:
+    """In the base of the blocks, and in another one."""
     draws = geometric_draws(Fraction("2e-6"), simulated_entropy(7))
-    low, middle, high = draws % 256, draws // 256 % 256, draws // 65536
+    low, middle, high = draws % base, draws // base % 16, draws // base // 16
     for one, other in ((low, middle), (low, high), (middle, high)):
         assert dependence(one, other) > RARE

@@ -81,6 +81,28 @@ class Script:
         return np.frombuffer(word.to_bytes(8, "little"), "<u2").copy()
 
 
+class Numbers:
+    """Entropy that is these 16-bit numbers, in order; it fails if asked for more."""
+
+    simulated = True
+
+    def __init__(self, *numbers: int) -> None:
+        self._numbers = list(numbers)
+
+    def bits(self, n: int) -> int:
+        high_first = self.uint16(n // 16).astype(">u2").tobytes()
+        return int.from_bytes(high_first, "big")
+
+    def uint16(self, n: int) -> NDArray[np.uint16]:
+        assert n <= len(self._numbers), "more numbers were drawn than there are"
+        taken, self._numbers = self._numbers[:n], self._numbers[n:]
+        return np.array(taken, np.uint16)
+
+    @property
+    def used(self) -> bool:
+        return not self._numbers
+
+
 class Same:
     """Entropy whose every bit is the same."""
 

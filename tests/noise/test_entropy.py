@@ -12,8 +12,8 @@ from cryptography.hazmat.primitives.ciphers import Cipher
 from cryptography.hazmat.primitives.ciphers.algorithms import AES
 from cryptography.hazmat.primitives.ciphers.modes import ECB
 
+from safeside.noise import blocks, geometric, inversion
 from safeside.noise import entropy as module
-from safeside.noise import geometric, inversion
 from safeside.noise.entropy import DIRECT, Entropy, simulated_entropy, system_entropy
 
 
@@ -128,6 +128,8 @@ def test_no_sampler_has_a_default_source() -> None:
         inversion.Inversion.draw,
         inversion.Inversion.extend,
         inversion.Inversion.values,
+        blocks.Blocks.extend,
+        blocks.Blocks.one,
         geometric.Noise.draw,
         geometric.Noise.add_to,
     ]

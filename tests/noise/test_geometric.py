@@ -1,4 +1,4 @@
-"""Geometric noise: how it is put together from digits, and what it does to counts."""
+"""Geometric noise: what it is put together from, and what it does to counts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tests.noise.reference import Same, Sealed
 
 from safeside.errors import BadCounts, BadNumber
-from safeside.exact import evaluate, exp
+from safeside.noise.blocks import Blocks
 from safeside.noise.entropy import simulated_entropy, system_entropy
 from safeside.noise.geometric import (
     LARGEST,
@@ -21,7 +21,7 @@ from safeside.noise.geometric import (
     truncated_geometric,
     two_sided_geometric,
 )
-from safeside.noise.inversion import CHUNK
+from safeside.noise.inversion import CHUNK, Inversion
 
 KINDS = [
     geometric(1),
@@ -34,33 +34,17 @@ KINDS = [
 
 
 @pytest.mark.parametrize(
-    ("rate", "digits"), [("50", 0), ("1/150", 0), ("1/151", 1), ("1e-5", 2), ("1e-6", 2)]
+    ("rate", "block"),
+    [("50", 1), ("1/150", 1), ("1/151", 4), ("1/1000", 16), ("1e-5", 1024), ("1e-6", 16384)],
 )
-def test_small_rates_are_drawn_digit_by_digit(rate: str, digits: int) -> None:
-    parts = geometric(rate).parts
-    assert len(parts) == digits + 1
-    # Each part counts in steps of the base's powers: its smallest draw above 0 is its step.
-    for place, (sign, part) in enumerate(parts):
-        assert sign == 1
-        drawn = part.draw(1000, simulated_entropy(1))
-        assert (drawn % 256**place == 0).all()
-        if place < digits:
-            assert (drawn < 256 ** (place + 1)).all()
-
-
-@pytest.mark.parametrize("rate", [Fraction(1, 151), Fraction(1, 1000), Fraction(1, 10**6)])
-@pytest.mark.parametrize("k", [0, 1, 255, 256, 70_000, 10**7])
-def test_the_digits_probabilities_multiply_to_the_geometric_s(rate: Fraction, k: int) -> None:
-    def together() -> object:
-        product = 1
-        rest, ratio = k, rate
-        for _ in geometric(rate).parts[1:]:
-            rest, digit = divmod(rest, 256)
-            product *= exp(-ratio * digit) * (1 - exp(-ratio)) / (1 - exp(-ratio * 256))
-            ratio *= 256
-        return product * exp(-ratio * rest) * (1 - exp(-ratio))
-
-    assert evaluate(together).overlaps(evaluate(lambda: (1 - exp(-rate)) * exp(-rate * k)))
+def test_small_rates_are_drawn_in_blocks(rate: str, block: int) -> None:
+    ((sign, part),) = geometric(rate).parts
+    assert sign == 1
+    if block == 1:
+        assert isinstance(part, Inversion)
+    else:
+        assert isinstance(part, Blocks)
+        assert np.unique(np.diff(part.table[: part.decided])).tolist() == [0, block]
 
 
 def test_tables_are_built_once_for_each_rate() -> None:
@@ -117,11 +101,11 @@ class Counted:
 
 
 @pytest.mark.parametrize("noise", [geometric(1), two_sided_geometric(1), two_sided_geometric("1e-6")])
-def test_the_bits_of_all_digits_are_asked_for_at_once(noise: Noise) -> None:
-    """A key is made for each long request: one for each digit would cost as much as the draws."""
+def test_the_bits_of_all_parts_are_asked_for_at_once(noise: Noise) -> None:
+    """A key is made for each long request: one for each part would cost as much as the draws."""
     entropy = Counted()
     assert not noise.draw(1000, entropy).any()
-    assert entropy.asked == [1000 * len(noise.parts)]
+    assert entropy.asked == [1000 * sum(part.numbers for _, part in noise.parts)]
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, np.uint64])

@@ -15,7 +15,7 @@ from safeside.noise.geometric import geometric, truncated_geometric
 from safeside.noise.inversion import CELLS, UNDECIDED, Inversion, bernoulli
 
 RATES = [Fraction(50), Fraction(7, 3), Fraction(1), Fraction(1, 10), Fraction(1, 100), Fraction(1, 150)]
-DIGITS = [
+TRUNCATED = [
     (Fraction(1, 151), 256),
     (Fraction(1, 10**6), 256),
     (Fraction(256, 10**6), 256),
@@ -24,7 +24,7 @@ DIGITS = [
     (Fraction(50), 4096),
     (Fraction(1, 3), 1),
 ]
-LEVELS = [(rate, None) for rate in RATES] + DIGITS
+LEVELS = [(rate, None) for rate in RATES] + TRUNCATED
 
 
 def sampler(rate: Fraction, size: int | None) -> Inversion:
@@ -174,12 +174,6 @@ def test_a_distribution_of_the_callers_own() -> None:
     assert drawn.min() == 0
     assert abs(drawn.mean() - 2) < 0.02
     assert abs(drawn.var() - 2) < 0.05
-
-
-def test_a_step_multiplies_what_is_drawn() -> None:
-    plain = Inversion(lambda k: 1 - exp(-k)).draw(1000, simulated_entropy(3))
-    stepped = Inversion(lambda k: 1 - exp(-k), step=1000).draw(1000, simulated_entropy(3))
-    assert np.array_equal(stepped, 1000 * plain)
 
 
 def test_a_coin_that_is_certain() -> None:

@@ -3,9 +3,8 @@
 With r = e^-rate: `geometric` has Pr[k] = (1-r) r^k for k >= 0, `two_sided_geometric` has
 Pr[k] = (1-r)/(1+r) r^|k|, `truncated_geometric` has Pr[k] proportional to r^k on 0..size-1.
 
-Where the rate is small one table would leave too much undecided, so a draw is put together from digits:
-written in base b, the lowest digit of a geometric number and the rest of it are independent, the digit
-truncated geometric with ratio r, the rest geometric with ratio r^b. Tables are built once for each rate.
+Where the rate is small one table for all values would leave too much undecided, so the table is one of
+blocks of values, and a place in a block is drawn beside it. Tables are built once for each rate.
 
 Proof: docs/proofs/sampler.md.
 """
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 
 from safeside.errors import BadCounts, BadNumber
 from safeside.exact import Ball, Number, ball, fraction, show, whole
+from safeside.noise.blocks import Blocks
 from safeside.noise.entropy import Entropy
 from safeside.noise.inversion import CHUNK, Inversion
 
@@ -29,9 +29,10 @@ LEAST_RATE: Final = Fraction(1, 10**6)
 MOST_RATE: Final = Fraction(50)
 LARGEST: Final = 1 << 62
 """The largest count, either way from zero, that noise is added to: half of what 64 bits hold."""
-_BASE: Final = 256
 _ONE_TABLE: Final = Fraction(1, 150)
-"""The least rate for which one table is faster than one more digit (measured)."""
+"""The least rate at which values have a table of their own."""
+_ONE_BLOCK: Final = Fraction(1, 100)
+"""The least rate of blocks: longer ones are less uniform, shorter ones take more of the table (measured)."""
 _LARGEST_TABLE: Final = 4096
 """The most cut points for which a truncated geometric has its own table."""
 
@@ -43,7 +44,7 @@ class Noise:
     Immutable, so one may be shared and cached. `modulus`, where given, reduces the sum.
     """
 
-    parts: tuple[tuple[int, Inversion], ...]
+    parts: tuple[tuple[int, Inversion | Blocks], ...]
     modulus: int | None = None
 
     def draw(self, n: int, entropy: Entropy) -> NDArray[np.int64]:
@@ -76,11 +77,14 @@ class Noise:
             drawn = sum(part_sign * part.one(entropy) for part_sign, part in self.parts)
             target[0] = source.item() + sign * drawn
             return
-        size = CHUNK // len(self.parts)
+        numbers = sum(part.numbers for _, part in self.parts)
+        size = CHUNK // numbers
         for start in range(0, len(source), size):
             chunk, out = source[start : start + size], target[start : start + size]
-            prefixes = entropy.uint16(len(out) * len(self.parts)).reshape(len(self.parts), -1)
-            for (part_sign, part), own in zip(self.parts, prefixes, strict=True):
+            bits = entropy.uint16(len(out) * numbers)
+            for part_sign, part in self.parts:
+                taken = len(out) * part.numbers
+                own, bits = bits[:taken], bits[taken:]
                 accumulate = np.add if sign == part_sign else np.subtract
                 accumulate(chunk, part.extend(own, entropy), out=out)
                 chunk = out
@@ -104,27 +108,21 @@ def truncated_geometric(rate: Number, size: int) -> Noise:
 
 @lru_cache(maxsize=32)
 def _geometric(rate: Fraction) -> Noise:
-    parts = []
-    step = 1
-    while rate < _ONE_TABLE:
-        parts.append((1, _digit(rate, _BASE, step)))
-        rate *= _BASE
-        step *= _BASE
-    return Noise(parts=(*parts, (1, Inversion(lambda k: _tail(rate, k), step=step))))
+    if rate >= _ONE_TABLE:
+        return Noise(parts=((1, Inversion(lambda k: _tail(rate, k))),))
+    digits = 2
+    while rate * 2**digits < _ONE_BLOCK:
+        digits += 1
+    return Noise(parts=((1, Blocks(rate, digits)),))
 
 
 @lru_cache(maxsize=32)
 def _truncated(rate: Fraction, size: int) -> Noise:
     if size <= _LARGEST_TABLE:
-        return Noise(parts=((1, _digit(rate, size, 1)),))
+        return Noise(parts=((1, Inversion(lambda k: _tail(rate, k) / _tail(rate, size), size)),))
     if size > LARGEST:
         raise BadNumber("size is above 2^62.", "Give size as at most 2^62, or leave the noise untruncated.")
     return Noise(parts=_geometric(rate).parts, modulus=size)
-
-
-def _digit(rate: Fraction, size: int, step: int) -> Inversion:
-    """The truncated geometric on 0..size-1: Pr[X < k] = (1 - r^k) / (1 - r^size)."""
-    return Inversion(lambda k: _tail(rate, k) / _tail(rate, size), size, step=step)
 
 
 def _tail(rate: Fraction, k: int) -> Ball:

@@ -40,13 +40,15 @@ class Inversion:
     """Draws from the distribution on 0..size-1 (without end where `size` is None) that has these cut points.
 
     `cut(k)` is Pr[X < k] as a ball at the working precision, for k >= 1. It must not decrease and, without
-    end, must tend to 1. What is drawn is multiplied by `step`.
+    end, must tend to 1.
     """
 
-    def __init__(self, cut: Cut, size: int | None = None, *, step: int = 1) -> None:
+    numbers: Final = 1
+    """How many 16-bit numbers a draw begins with."""
+
+    def __init__(self, cut: Cut, size: int | None = None) -> None:
         self._cut = cut
         self._size = None if size is None else whole(size, "size", least=1)
-        self._step = whole(step, "step", least=1)
 
     def draw(self, n: int, entropy: Entropy) -> NDArray[np.int64]:
         """n independent draws."""
@@ -57,7 +59,7 @@ class Inversion:
         return drawn
 
     def extend(self, prefixes: NDArray[np.uint16], entropy: Entropy) -> NDArray[np.int64]:
-        """The value (times the step) for each U that begins with these 16 bits, drawing more where needed."""
+        """The value for each U that begins with these 16 bits, drawing more where needed."""
         # Every 16-bit number is an index of the table: "clip" only spares a check.
         found = self.table.take(prefixes, mode="clip")
         (undecided,) = (found == UNDECIDED).nonzero()
@@ -65,11 +67,11 @@ class Inversion:
         drawn = found.astype(np.int64)
         if undecided.size:
             words = _words(prefixes[undecided], entropy)
-            drawn[undecided] = self.values(words, entropy) * self._step
+            drawn[undecided] = self.values(words, entropy)
         return drawn
 
     def one(self, entropy: Entropy) -> int:
-        """One draw (times the step): what `extend` does, without arrays where the table decides."""
+        """One draw: what `extend` does, without arrays where the table decides."""
         prefix = entropy.bits(16)
         found = self.table.item(prefix)
         if found == UNDECIDED:
@@ -86,13 +88,13 @@ class Inversion:
 
     @cached_property
     def table(self) -> NDArray[np.signedinteger]:
-        """The value (times the step) of each cell [u, u+1)/2^16 that lies between two cut points."""
+        """The value of each cell [u, u+1)/2^16 that lies between two cut points."""
         floors, ceilings = self.bounds
         begin = np.arange(CELLS, dtype=np.uint64) << _REFINE
         value = np.searchsorted(ceilings, begin, side="right").astype(np.int64)
         end = begin + ((np.uint64(1) << _REFINE) - np.uint64(1))
         decided = (end < floors[value]) | (value + 1 == (self._size or 0))
-        table = np.where(decided, value * self._step, UNDECIDED)
+        table = np.where(decided, value, UNDECIDED)
         # A small table stays in the fast caches.
         small = table.astype(np.min_scalar_type(-int(table.max()) - 2))
         small.flags.writeable = False
