@@ -259,7 +259,8 @@ class Chain:
     def _catch_up(self, rows: Rows) -> None:
         """Fold what was added since; begin again if the database is no longer the one that was read."""
         self._stored = events.NOTHING
-        there = rows.glance(self._state.head.number)
+        there = rows.glance(self._state.head.number, ahead=self._every if self._begun else 0)
+        new = there.new
         if not self._begun or not self._continues(there):
             for witness in self._witnesses:
                 witness.find_marks()
@@ -267,9 +268,11 @@ class Chain:
             # The newest checkpoint that can be believed.
             states = (State.at(head, rows) for head in heads)
             self._begin(next((state for state in states if state is not None), State()))
+            new = []
         state = self._state
         state.source = rows
         head, identity = there.head, there.identity
+        state.read_all(new)
         if there.last > state.head.number:
             state.read_all(rows.events(state.head.number + 1))
         if head != state.head:

@@ -68,6 +68,7 @@ _MANY: Final = 200
 """How many rows one statement adds or deletes at most."""
 
 Row = tuple[int, str, str]
+"""An event as it is stored: its number, its digest and its words."""
 Item = TypeVar("Item")
 Execute = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
 
@@ -96,6 +97,8 @@ class Glance:
     """The digest of the event that was asked about, if it is there."""
     snapshot: Head | None
     """The newest checkpoint of which there is a snapshot."""
+    new: list[Row]
+    """The events after the one that was asked about, in order, as many as were wanted at most."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -118,6 +121,10 @@ def _whole(value: Any) -> int:
     if not isinstance(value, int):
         raise Unreadable
     return value
+
+
+def _row(number: Any, digest: Any, body: Any) -> Row:
+    return (_whole(number), str(digest), str(body))
 
 
 def _bytes(text: Any) -> bytes:
@@ -149,23 +156,31 @@ class Rows:
         ledger_id, key = self._only("SELECT ledger_id, fingerprint_key FROM safeside_ledger")
         return Identity(ledger_id=str(ledger_id), fingerprint_key=str(key))
 
-    def glance(self, number: int) -> Glance:
-        """Who it is, where it ends, and what it has at that number."""
-        ledger_id, key, last, digest, most, known, newest, of_it = self._only(
+    def glance(self, number: int, ahead: int = 0) -> Glance:
+        """Who it is, where it ends, what it has at that number, and up to so many events after it."""
+        found = self._execute(
             "SELECT ledger_id, fingerprint_key, number, digest, "
             "(SELECT max(number) FROM safeside_events), "
             "(SELECT digest FROM safeside_events WHERE number = ?), "
             "(SELECT max(number) FROM safeside_snapshots), "
-            "(SELECT digest FROM safeside_snapshots ORDER BY number DESC LIMIT 1) "
-            "FROM safeside_ledger",
-            (number,),
+            "(SELECT digest FROM safeside_snapshots ORDER BY number DESC LIMIT 1), NULL "
+            "FROM safeside_ledger UNION ALL "
+            # Not joined: PostgreSQL would take that for so much work that it compiles the query first.
+            "SELECT NULL, NULL, number, digest, NULL, NULL, NULL, NULL, body FROM safeside_events "
+            "WHERE number > ? AND number <= ?",
+            (number, number, number + ahead),
         )
+        ledgers, new = [row for row in found if row[0] is not None], [row for row in found if row[0] is None]
+        if len(ledgers) != 1:
+            raise Unreadable
+        ledger_id, key, last, digest, most, known, newest, of_it, _ = ledgers[0]
         return Glance(
             identity=Identity(ledger_id=str(ledger_id), fingerprint_key=str(key)),
             head=Head(number=_whole(last), digest=str(digest)),
             last=0 if most is None else _whole(most),
             known=None if known is None else str(known),
             snapshot=None if newest is None else Head(number=_whole(newest), digest=str(of_it)),
+            new=sorted(_row(number, digest, body) for _, _, number, digest, _, _, _, _, body in new),
         )
 
     def _only(self, query: str, values: Sequence[Any] = ()) -> tuple[Any, ...]:
@@ -181,10 +196,7 @@ class Rows:
             "SELECT number, digest, body FROM safeside_events WHERE number >= ? AND number <= ? "
             "ORDER BY number"
         )
-        return [
-            (_whole(number), str(digest), str(body))
-            for number, digest, body in self._execute(query, (first, last))
-        ]
+        return [_row(*row) for row in self._execute(query, (first, last))]
 
     def snapshots(self) -> list[Head]:
         """The checkpoints of which there is a snapshot, newest first."""
