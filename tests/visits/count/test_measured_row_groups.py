@@ -51,6 +51,20 @@ class Row:
     end: datetime | None
 
 
+def with_times(rows: list[Row], units: tuple[str, str] = ("us", "us")) -> pl.DataFrame:
+    frame = pl.DataFrame(
+        {
+            "person": ["ana"] * len(rows),
+            "place": ["bar"] * len(rows),
+            "start": [row.start for row in rows],
+            "end": [row.end for row in rows],
+        },
+        schema_overrides=dict.fromkeys(("start", "end"), pl.Datetime("us", "UTC")),
+    )
+    each = zip(("start", "end"), units, strict=True)
+    return frame.with_columns(pl.col(role).dt.cast_time_unit(unit) for role, unit in each)
+
+
 def opened(path: Path, declared: VisitFormat | None = None) -> Source:
     form = declared or VisitFormat()
     return open_visits(path, open_paths(path, form, key=KEY, progress=quiet), form)
@@ -89,28 +103,48 @@ def test_a_row_group_has_a_range_exactly_where_every_row_of_it_passes_every_chec
     times = [Row(start, start + timedelta(minutes=minutes)) for start, minutes in ordinary]
     for number, start, end in odd:
         times[number % len(times)] = Row(start, end)
-    frame = pl.DataFrame(
-        {
-            "person": ["ana"] * len(times),
-            "place": ["bar"] * len(times),
-            "start": [row.start for row in times],
-            "end": [row.end for row in times],
-        },
-        schema_overrides=dict.fromkeys(("start", "end"), pl.Datetime("us", "UTC")),
-    )
-    each = zip(("start", "end"), units, strict=True)
     path = next(files)
-    frame.with_columns(pl.col(role).dt.cast_time_unit(unit) for role, unit in each).write_parquet(
-        path, row_group_size=size
-    )
+    with_times(times, units).write_parquet(path, row_group_size=size)
     source = opened(path, VisitFormat(trust_times=trusted))
     sizes = row_groups(path)
-    measured = ranges._measure_all(source, path, [ranges.RowGroup(rows=rows) for rows in sizes])
+    unmeasured = [ranges.RowGroup(rows=rows) for rows in sizes]
+    answers = ranges._ask(source, path, unmeasured, range(len(sizes)))
+    assert ranges._ranges(source, answers) == row_by_row(source, sizes)
+    measured = ranges._measure_all(source, path, unmeasured)
     if any(row.start is not None and row.start >= LATEST for row in times):  # then all of it is always read
         assert [(group.first, group.last) for group in measured] == [(None, None)]
         assert ranges.runs(measured, NOT_YET) == [None]
     else:
         assert measured == row_by_row(source, sizes)
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "fine"),
+    [
+        (DAY.start, DAY.start, True),
+        (DAY.start, DAY.start - TICK, False),
+        (None, DAY.start, False),
+        (DAY.start, None, False),
+        (AFTER_1970, AFTER_1970, True),
+        (AFTER_1970 - TICK, DAY.start, False),
+        (EARLIEST, DAY.start, False),
+        (LATEST - TICK, LATEST + TICK, True),
+        (LATEST, LATEST, False),
+        (DAY.start, AFTER_1970 - TICK, False),
+    ],
+)
+@pytest.mark.parametrize("at", [0, 2, 4])
+def test_one_row_that_does_not_pass_leaves_its_row_group_without_a_range(
+    tmp_path: Path, start: datetime | None, end: datetime | None, fine: bool, at: int
+) -> None:
+    rows = [Row(DAY.start, DAY.end)] * 5
+    rows[at] = Row(start, end)
+    path = tmp_path / "visits.parquet"
+    with_times(rows).write_parquet(path)
+    source, group = opened(path), ranges.RowGroup(rows=5)
+    (measured,) = ranges._ranges(source, ranges._ask(source, path, [group], [0]))
+    assert [measured] == row_by_row(source, [5])
+    assert (measured.first is not None) is (measured.last is not None) is fine
 
 
 def test_each_of_several_files_is_measured_by_its_own_rows(tmp_path: Path) -> None:
