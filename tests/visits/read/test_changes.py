@@ -106,6 +106,16 @@ def test_while_the_bytes_are_looked_at(tmp_path: Path) -> None:
         count_visits(path, places(), DAY, progress=progress)
 
 
+@pytest.mark.parametrize("change", [grow, shrink, exchange, exchange_unseen, edit_unseen, there_and_back])
+def test_while_the_digest_is_taken(tmp_path: Path, change: Change) -> None:
+    """Of some pieces it may be the one state, of others the other: neither is counted under it."""
+    path = write_parquet(table(ROWS), tmp_path / "visits.parquet")
+    other = write_parquet(table(OTHERS), tmp_path / "other.parquet")
+    progress = during(lambda: change(path, other), "Reading")
+    with pytest.raises(BadFile, match=r"A file changed while it was read|is cut off|is damaged"):
+        count_visits(path, places(), DAY, progress=progress, key=bytes(32))
+
+
 @pytest.mark.parametrize("kind", sorted(WRITE))
 @pytest.mark.parametrize("change", [shrink, exchange, exchange_unseen, edit_unseen, there_and_back])
 def test_a_list_of_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, change: Change) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from safeside.progress import quiet
 from safeside.visits.read.csv_bytes import CHUNK
 from safeside.visits.read.fingerprint import Fingerprint
 
@@ -48,3 +51,36 @@ def test_any_other_byte_size_or_key_is_another_fingerprint() -> None:
 def test_many_files_are_more_pieces_than_wait_at_once() -> None:
     many = BYTES * 20
     assert digest(many) == digest(many, parts=7 * CHUNK)
+
+
+@pytest.mark.parametrize("size", [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, len(BYTES), 20 * CHUNK + 5])
+def test_a_file_that_is_read_has_the_digest_of_its_bytes(tmp_path: Path, size: int) -> None:
+    """Each thread reads pieces of it: which comes first changes nothing."""
+    path, done = tmp_path / "file", list[Any]()
+    path.write_bytes((BYTES * 11)[:size])
+    made = Fingerprint(KEY)
+    made.read(path, size, lambda how_far, _: done.append(how_far))
+    assert made.digests == (digest(path.read_bytes()),)
+    assert done == sorted(done)
+    assert done[-1:] == ([1] if size else [])
+
+
+def test_files_are_digested_one_beside_the_other(tmp_path: Path) -> None:
+    made, paths = Fingerprint(KEY), [tmp_path / str(number) for number in range(5)]
+    for number, path in enumerate(paths):
+        path.write_bytes(BYTES[number:])
+        made.read(path, len(BYTES) - number, quiet)
+    assert made.digests == tuple(digest(path.read_bytes()) for path in paths)
+
+
+def test_a_file_that_became_shorter_has_another_digest(tmp_path: Path) -> None:
+    path, made = tmp_path / "file", Fingerprint(KEY)
+    path.write_bytes(BYTES[:CHUNK])
+    made.read(path, len(BYTES), quiet)
+    assert made.digests != (digest(BYTES),)
+
+
+def test_without_a_key_no_file_is_read(tmp_path: Path) -> None:
+    made = Fingerprint(None)
+    made.read(tmp_path / "there is none", 5, quiet)
+    assert (made.digests, made.text()) == ((), None)

@@ -3,10 +3,11 @@
 Logs are written in the order of time, so a day is in few row groups. The file's own statistics would say in
 which; but they may be wrong, and then people would be missing. So the times of the rows themselves are read
 once: for each row group the first start and the last end, if all its times are plausible and no row of it is
-doubtful whatever its time; otherwise the group is always read. Nor is the number of rows in a row group
-believed: where the pages hold others than the footer says, all is read as if there were no notes. In a file
-that is not sorted by time every row group spans every window: the first and the last are measured first, and
-if both may hold part of the window the others are left unmeasured.
+doubtful whatever its time; otherwise the group is always read. Where there are many, some neighbours are
+measured as if they were one. Nor is the number of rows in a row group believed: where the pages hold others
+than the footer says, all is read as if there were no notes. In a file that is not sorted by time every row
+group spans every window: the first and the last are measured first, and if both may hold part of the window
+the others are left unmeasured.
 
 Measurements belong to the bytes of a file: they are kept under a keyed digest of it, which a publication
 computes anyway, and encrypted and authenticated by a key that only the ledger has. Whoever can write to the
@@ -45,6 +46,8 @@ from safeside.visits.times.window import LATEST, Window
 _VERSION: Final = f"row groups 4, polars {pl.__version__}"
 _NONCE: Final = 12
 _AT_ONCE: Final = 16
+_MOST_GROUPS: Final = 64
+"""Each takes a query, and that some time, however few rows it has."""
 _MOST_RUNS: Final = 16
 """More pieces of one file than that take longer than reading all of it."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -114,21 +117,28 @@ def runs(groups: list[RowGroup], window: Window) -> list[tuple[int, int] | None]
             else:
                 found.append((at, group.rows))
         at += group.rows
-    if len(found) > _MOST_RUNS or 2 * sum(rows for _, rows in found) > at:
+    if len(found) > _MOST_RUNS or 2 * sum(rows for _, rows in found) >= at:
         return [None]
     return list(found)
 
 
 def measure(source: Source, path: Path, window: Window, known: list[RowGroup] | None) -> list[RowGroup]:
     """The row groups of a file, measured as far as that may help with the window."""
-    groups = [RowGroup(rows=rows) for rows in row_groups(path)] if known is None else known
-    if known is None:
-        few = _ask(source, path, groups, {0, len(groups) - 1})
-        groups = [_range(few[i]) if i in few else group for i, group in enumerate(groups)]
+    groups = _together(row_groups(path)) if known is None else known
+    if known is None and groups:
+        ends = sorted({0, len(groups) - 1})
+        for number, measured in zip(ends, _ranges(source, _ask(source, path, groups, ends)), strict=True):
+            groups[number] = measured
     useless = all(group.may_hold(window) for group in groups)
     if useless or all(group.measured for group in groups):
         return groups
     return _measure_all(source, path, groups)
+
+
+def _together(rows: list[int]) -> list[RowGroup]:
+    """Row groups as they are measured: each alone or, where there are many, some neighbours as if one."""
+    some = -(-len(rows) // _MOST_GROUPS) or 1
+    return [RowGroup(rows=sum(rows[at : at + some])) for at in range(0, len(rows), some)]
 
 
 def _measure_all(source: Source, path: Path, groups: list[RowGroup]) -> list[RowGroup]:
@@ -137,54 +147,67 @@ def _measure_all(source: Source, path: Path, groups: list[RowGroup]) -> list[Row
     Polars believes the footer's number of rows where it reads a piece, or rows without a condition, and loses
     those beyond it in silence. With a condition it reads what the pages hold, or fails.
     """
-    answers = _ask(source, path, groups, range(len(groups))).values()
     start = nw.col("start")
     any_time = source.clocks["start"].before(start, LATEST) | start.is_null()
-    times = source.file(path).filter(any_time).to_native().select(*_sums())
-    (whole,) = collect([nw.from_native(times)], source.progress, _MEASURING)
-    if not pl.concat(answers).select(pl.col("rows", "starts", "ends").sum()).equals(whole):
+    held = source.file(path).filter(any_time).to_native().select(*_rows())
+    (whole,) = collect([nw.from_native(held)], source.progress, _MEASURING)
+    answers = _ask(source, path, groups, range(len(groups)))
+    if not answers.select(pl.col(whole.columns).sum()).equals(whole):
         # The footer's numbers of rows are wrong: always read everything.
         return [RowGroup(rows=int(whole["rows"].item()), measured=True)]
-    return [_range(each) for each in answers]
+    return _ranges(source, answers)
 
 
-def _ask(
-    source: Source, path: Path, groups: list[RowGroup], chosen: Collection[int]
-) -> dict[int, pl.DataFrame]:
-    """Of each chosen row group the rows, sums, first start and last end, and whether all are fine."""
+def _ask(source: Source, path: Path, groups: list[RowGroup], chosen: Collection[int]) -> pl.DataFrame:
+    """A row for each chosen row group: its rows, the extremes of its times, and whether they are in order."""
+    times = source.file(path).select("start", "end").to_native()
+    start, end = pl.col("start"), pl.col("end")
+    asked = (
+        *_rows(),
+        start.min().alias("first"),
+        start.max().alias("latest"),
+        end.max().alias("last"),
+        ((start.count() == pl.len()) & (end.count() == pl.len()) & (start <= end).all()).alias("in_order"),
+    )
+    begins = [0, *accumulate(group.rows for group in groups)]
+    queries = [times.slice(begins[number], groups[number].rows).select(*asked) for number in chosen]
+    answers = []
+    for begin in range(0, len(queries), _AT_ONCE):
+        some = map(nw.from_native, queries[begin : begin + _AT_ONCE])
+        answers += collect([*some], source.progress, _MEASURING, apart=True)
+    return pl.concat(answers)
+
+
+def _rows() -> tuple[pl.Expr, ...]:
+    """By which it is told whether pieces of a file are all of its rows.
+
+    Of two columns: of the one that a condition asks about alone, Polars sometimes loses rows as well.
+    """
+    start, end = (pl.col(role).to_physical().sum() for role in ("start", "end"))
+    return pl.len().alias("rows"), start.alias("starts"), end.alias("ends")
+
+
+def _ranges(source: Source, answers: pl.DataFrame) -> list[RowGroup]:
+    """What was measured; without a range where a row may be doubtful, which is always read.
+
+    A row passes every check if it has both times, its start lies within bounds, and its end is no earlier:
+    after such a start no end is doubtful. So all rows pass where all have both times in their order, and the
+    first start and the latest lie within bounds. The checks themselves are asked, each with the last end.
+    """
     start, end = nw.col("start"), nw.col("end")
     clock = source.clocks["start"]
     plain = clock.since(start, AFTER_1970) & clock.before(start, LATEST)
     doubt = doubtful(row_checks(source, None, None)).fill_null(value=True)
     fine = (plain & (end >= start)).fill_null(value=False) & ~doubt
-    # The checks are built once; Polars moves the slice of each row group before them, to where it reads.
-    checked = source.file(path).select("start", "end", fine.alias("fine")).to_native()
-    asked = (
-        *_sums(),
-        pl.col("start").dt.timestamp("us").min().alias("first"),
-        pl.col("end").dt.timestamp("us").max().alias("last"),
-        pl.col("fine").all(),
-    )
-    begins = [0, *accumulate(group.rows for group in groups)]
-    wanted = sorted(chosen) if groups else []
-    found: dict[int, pl.DataFrame] = {}
-    for begin in range(0, len(wanted), _AT_ONCE):
-        some = wanted[begin : begin + _AT_ONCE]
-        queries = [checked.slice(begins[number], groups[number].rows).select(*asked) for number in some]
-        answers = collect([*map(nw.from_native, queries)], source.progress, _MEASURING, apart=True)
-        found.update(zip(some, answers, strict=True))
-    return found
-
-
-def _sums() -> tuple[pl.Expr, ...]:
-    start, end = (pl.col(role).dt.timestamp("us") for role in ("start", "end"))
-    return pl.len().alias("rows"), start.sum().alias("starts"), end.sum().alias("ends")
-
-
-def _range(answer: pl.DataFrame) -> RowGroup:
-    rows, first, last, fine = (answer[name].item() for name in ("rows", "first", "last", "fine"))
-    sure = bool(fine) and first is not None and last is not None
-    return RowGroup(rows=rows, first=first if sure else None, last=last if sure else None, measured=True)
+    sure = answers["in_order"]
+    for role in ("first", "latest"):
+        extremes = nw.from_native(answers.select(start=role, end="last"))
+        sure &= extremes.select(fine=fine).to_native()["fine"]
+    micros = answers.select("rows", pl.col("first", "last").dt.timestamp("us"), sure=sure)
+    return [
+        RowGroup(rows=rows, first=first if fine else None, last=last if fine else None, measured=True)
+        for rows, first, last, fine in micros.iter_rows()
+    ]
 
 
 class _Notes:

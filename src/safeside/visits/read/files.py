@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -233,9 +233,7 @@ def _open_tables(found: Found, fingerprint: Fingerprint, progress: Progress) -> 
     old: list[LegacyTimes] = []
     held: list[int] = []
     for path, stamp in zip(found.paths, found.stamps, strict=True):
-        feed = fingerprint.file(stamp.size)
-        if feed is not None:
-            _feed(path, stamp.size, feed, progress)
+        fingerprint.read(path, stamp.size, progress)
         _require_table(path, stamp.size)
         with _readable(path):
             table = pl.scan_parquet(path, glob=False, hive_partitioning=False)
@@ -258,13 +256,6 @@ def _open_tables(found: Found, fingerprint: Fingerprint, progress: Progress) -> 
         fingerprints=fingerprint.files(held),
         digests=fingerprint.digests,
     )
-
-
-def _feed(path: Path, size: int, feed: Callable[[bytes], object], progress: Progress) -> None:
-    with path.open("rb") as stream:
-        while chunk := stream.read(CHUNK):
-            feed(chunk)
-            progress(stream.tell() / size, f"Reading {path.name}")
 
 
 def _require_table(path: Path, size: int) -> None:

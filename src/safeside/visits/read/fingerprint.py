@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
 import polars as pl
 
 from safeside.errors import BadQuestion
+from safeside.progress import Progress
 from safeside.visits.read.csv_bytes import CHUNK
 
 _PIECES_AHEAD: Final = 16
@@ -28,26 +30,42 @@ class _Pieces:
     def update(self, data: bytes) -> None:
         """The bytes that follow."""
         if not self._rest and len(data) == CHUNK:
-            self._begin(data)
+            self._begin(_sha256, data)
             return
         self._rest += data
         while len(self._rest) >= CHUNK:
-            self._begin(bytes(self._rest[:CHUNK]))
+            self._begin(_sha256, bytes(self._rest[:CHUNK]))
             del self._rest[:CHUNK]
+
+    def read(self, path: Path, size: int) -> Iterator[int]:
+        """Take all bytes of a file, each thread reading its own pieces; yields how far the work has come."""
+        for begin in range(0, size, CHUNK):
+            self._begin(_sha256_at, path, begin)
+            yield min(begin + CHUNK, size)
 
     def digest(self) -> bytes:
         """Of all bytes so far, which are all there are."""
         if self._rest:
-            self._begin(bytes(self._rest))
+            self._begin(_sha256, bytes(self._rest))
             self._rest.clear()
         while self._begun:
             self._whole.update(self._begun.popleft().result())
         return self._whole.digest()
 
-    def _begin(self, piece: bytes) -> None:
-        self._begun.append(self._pool.submit(lambda: hashlib.sha256(piece).digest()))
+    def _begin(self, digest: Callable[..., bytes], *piece: Any) -> None:
+        self._begun.append(self._pool.submit(digest, *piece))
         if len(self._begun) > _PIECES_AHEAD:
             self._whole.update(self._begun.popleft().result())
+
+
+def _sha256(piece: bytes) -> bytes:
+    return hashlib.sha256(piece).digest()
+
+
+def _sha256_at(path: Path, begin: int) -> bytes:
+    with path.open("rb") as stream:
+        stream.seek(begin)
+        return _sha256(stream.read(CHUNK))
 
 
 class Fingerprint:
@@ -64,6 +82,12 @@ class Fingerprint:
             return None
         self._files.append(_Pieces(self._hash(f"file {size}\n"), self._pool))
         return self._files[-1].update
+
+    def read(self, path: Path, size: int, progress: Progress) -> None:
+        """Take the digest of a file that nothing else is read of meanwhile; nothing without a key."""
+        if self.file(size) is not None:
+            for done in self._files[-1].read(path, size):
+                progress(done / size, f"Reading {path.name}")
 
     def files(self, rows: Iterable[int]) -> tuple[str, ...]:
         """The fingerprints of files that hold rows; those of empty files say nothing."""

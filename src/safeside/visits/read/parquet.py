@@ -147,7 +147,10 @@ class CompactReader:
             self._whole()
 
     def _byte(self) -> int:
-        return self._take(1)[0]
+        if self.position >= len(self._data):
+            raise EOFError
+        self.position += 1
+        return self._data[self.position - 1]
 
     def _take(self, length: int) -> bytes:
         taken = self._data[self.position : self.position + length]
