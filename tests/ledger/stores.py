@@ -78,6 +78,11 @@ def restore(url: str, copy: Backup) -> None:
                 run(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", *row)
 
 
+def witnesses(url: str, state: Path) -> list[Path]:
+    """The files of the witnesses of the one ledger of a test."""
+    return [*state.glob("*.witness"), *([] if is_postgres(url) else [Path(f"{url}.witness")])]
+
+
 def forget_witnesses(url: str, directory: Path) -> None:
     """As if the ledger had been moved to another machine."""
     if not is_postgres(url):

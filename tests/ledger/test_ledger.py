@@ -44,7 +44,7 @@ def test_charges_before_anything_is_drawn_and_to_the_last_digit(ledger: Ledger) 
 def test_a_repeated_request_is_one_reservation(ledger: Ledger, url: str) -> None:
     first = ledger.reserve("city", "a", QUESTION, cost())
     with open_ledger(url) as other:
-        assert other.reserve("city", "a", dict(reversed(QUESTION.items())), cost()) == first
+        assert other.reserve("city", "a", dict(reversed(QUESTION.items())), cost()).digest == first.digest
         done = other.commit(first, "d1")
         assert other.commit(first, "d1") == done
     assert ledger.reserve("city", "a", QUESTION, cost()) == done
@@ -167,7 +167,7 @@ def test_what_went_back_before_a_link_stays_back(ledger: Ledger) -> None:
 def test_a_place_may_have_the_name_of_a_word_of_the_ledger(ledger: Ledger) -> None:
     question = {**QUESTION, "at_most_of": {"document": 3}}
     made = ledger.reserve("city", "a", question, cost())
-    assert ledger.reserve("city", "a", question, cost()) == made
+    assert ledger.reserve("city", "a", question, cost()).digest == made.digest
     assert ledger.question(made) == question
     assert ledger.verify() == ledger.head.number
 

@@ -5,15 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.ledger.stores import QUESTION, cost, is_postgres
+from tests.ledger.stores import QUESTION, cost, witnesses
 
 from safeside.errors import StoreUnavailable
 from safeside.ledger import Ledger, create_ledger, open_ledger
 from safeside.ledger.witness import STATE_VARIABLE, state_directory
-
-
-def files(url: str, state: Path) -> list[Path]:
-    return list(state.glob("*.witness")) + ([] if is_postgres(url) else [Path(url + ".witness")])
 
 
 def numbers(path: Path) -> list[int]:
@@ -22,7 +18,7 @@ def numbers(path: Path) -> list[int]:
 
 def test_every_event_is_told_to_every_witness(ledger: Ledger, url: str, state: Path) -> None:
     ledger.reserve("city", "a", QUESTION, cost())
-    for path in files(url, state):
+    for path in witnesses(url, state):
         assert numbers(path) == [1, 2, 3]
         assert path.stat().st_mode & 0o077 == 0
 
@@ -32,28 +28,28 @@ def test_a_line_cut_short_by_a_crash_is_written_again(
     ledger: Ledger, url: str, state: Path, cut: int
 ) -> None:
     ledger.reserve("city", "a", QUESTION, cost())
-    for path in files(url, state):
+    for path in witnesses(url, state):
         path.write_bytes(path.read_bytes()[:-cut])
     with open_ledger(url) as fresh:
         fresh.reserve("city", "b", QUESTION, cost())
         assert fresh.show("city").forgotten == 0
-    for path in files(url, state):
+    for path in witnesses(url, state):
         assert numbers(path)[-2:] == [3, 4]
 
 
 def test_a_witness_that_vanished_is_made_again_in_full(ledger: Ledger, url: str, state: Path) -> None:
     many = {**QUESTION, "targets": [f"place {number}" for number in range(2000)]}
     ledger.reserve("city", "a", many, cost())
-    for path in files(url, state):
+    for path in witnesses(url, state):
         path.unlink()
     ledger.reserve("city", "b", many, cost())
-    for path in files(url, state):
+    for path in witnesses(url, state):
         assert numbers(path) == [1, 2, 3, 4]
         assert path.read_text().count("document ") >= 1
 
 
 def test_nonsense_in_a_witness_does_not_stop_the_ledger(ledger: Ledger, url: str, state: Path) -> None:
-    for path in files(url, state):
+    for path in witnesses(url, state):
         with path.open("ab") as file:
             file.write(b"event 9 abc {}\nevent x y z\n\xff\xfe\nwhat\n")
     ledger.reserve("city", "a", QUESTION, cost())

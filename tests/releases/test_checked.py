@@ -5,13 +5,12 @@ Receipts and pages that say something else are found too, also when their publis
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 
-import msgspec
 import pytest
+from msgspec.structs import replace
 from tests.faults.publishing import World
 from tests.releases.making import DAY, KINDS, RECEIPT, SPARSE_DAY, made, raw, resigned
 
@@ -74,7 +73,7 @@ def test_a_release_the_ledger_knows_otherwise_is_found(world: World, monkeypatch
         (paid,) = ledger.reservations("city")
     for known, what in [
         (
-            replace(paid, cost=msgspec.structs.replace(paid.cost, epsilon_each=Fraction(1, 120))),
+            replace(paid, cost=replace(paid.cost, epsilon_each=Fraction(1, 120))),
             "charged another price",
         ),
         (replace(paid, reference="0" * 32), "by another reference"),

@@ -11,6 +11,8 @@ from fractions import Fraction
 from functools import reduce
 from typing import Any, Final
 
+import msgspec
+
 from safeside import records
 from safeside.ledger.events import Head, canonical, digest
 from safeside.privacy.account import NONE, ZERO, Budget, Caps, Cost, Kind
@@ -78,8 +80,7 @@ class Dataset:
         return self.caps.budget
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Reservation:
+class Reservation(msgspec.Struct, frozen=True, kw_only=True):
     """One paid question: `number` and `digest` are its event; `reference` is what its release calls it."""
 
     ledger_id: str
@@ -92,7 +93,7 @@ class Reservation:
     number: int
     digest: str
     time: datetime
-    words: Head = field(compare=False)
+    words: Head
     """The event in which the question and its price stand; another one where it was charged again."""
     stage: Stage = Stage.RESERVED
     manifest: str | None = None
@@ -100,11 +101,11 @@ class Reservation:
     fingerprint: str | None = None
     returned: Fraction | None = None
     recharged: bool = False
-    resumed: bool = field(default=False, compare=False)
+    resumed: bool = False
     """Taken up by a second run: from then on neither knows what the other has drawn."""
-    stopped: bool = field(default=False, compare=False)
+    stopped: bool = False
     """A record broke a limit of the dataset, and nothing was published under it since."""
-    fresh: bool = field(default=False, compare=False)
+    fresh: bool = False
     """Made by the very call that answered with it: nobody else can have drawn under it yet."""
 
     @property

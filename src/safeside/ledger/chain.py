@@ -188,10 +188,11 @@ class Chain:
             return self._state
 
     def _prepare(self) -> None:
-        """Read what others have added while one of them still writes: little is left to do in our turn.
+        """Fold what others have added while one of them still writes: little is left to do in our turn.
 
-        Where they have added much, a checkpoint may save reading it, and that is seen in our turn. Whatever
-        is wrong is found again, and said, there.
+        It is read from the witnesses, which nobody has to lock; in our turn the database is asked whether it
+        has the same. Where others have added much, a checkpoint may save reading it, and that is seen in our
+        turn. Whatever is wrong is found again, and said, there.
         """
         if not self._begun:
             return
@@ -200,11 +201,13 @@ class Chain:
             with self.store.peek() as rows:
                 state, self._stored = self._state, events.NOTHING
                 state.source = rows
-                new = rows.events(state.head.number + 1, state.head.number + self._every)
-                # Whoever holds the turn may be waiting for this processor.
-                state.read_all(new if len(new) < self._every else [], pause=os.sched_yield)
-            self._stored = state.head
-            self._compare()
+                for witness in self._witnesses:
+                    new = witness.after(state.head.number)
+                    if len(new) >= self._every:
+                        return
+                    # Whoever holds the turn may be waiting for this processor.
+                    state.read_all(new, pause=os.sched_yield)
+                self._compare()
         except SafesideError:
             self._begun = False
 

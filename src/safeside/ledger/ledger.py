@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from datetime import datetime
 from fractions import Fraction
 from typing import Any
+
+from msgspec.structs import replace
 
 from safeside import exact, records
 from safeside.errors import OverBudget, SimulationOnly
@@ -219,9 +220,10 @@ class Ledger(Reader):
 
         def decide(state: State) -> Recorded:
             state.dataset(dataset)
-            known = state.reservation(request_id)
-            ours = known is not None and known.dataset == dataset and known == unused and unused.fresh
-            ends = known.digest if known is not None and ours and rules.endable(state, known) else None
+            known, ends = state.reservation(request_id), None
+            if known is not None and unused is not None and known.digest == unused.digest:
+                ours = unused.fresh and known.dataset == dataset
+                ends = known.digest if ours and rules.endable(state, known) else None
             return _refusal(state, request_id, dataset, stored, reason, ends)
 
         return self.chain.record(events.Refused, decide, now).reservation(request_id) is None

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from fractions import Fraction
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from safeside import records
 from safeside.errors import LedgerForked, LedgerMissing

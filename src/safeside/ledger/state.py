@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from safeside import records
 from safeside.errors import LedgerTampered, MadeByNewer, SafesideError

@@ -32,7 +32,7 @@ from safeside import disk, records
 from safeside.errors import StoreUnavailable
 from safeside.ledger import events
 from safeside.ledger.events import Event, Head
-from safeside.ledger.store import Identity
+from safeside.ledger.store import Identity, Row
 
 STATE_VARIABLE: Final = "SAFESIDE_STATE_DIR"
 """Where to keep the second witness, if not in the user's state directory."""
@@ -144,7 +144,7 @@ class Witness:
 
         The chain is given in order and without gaps; `checkpoint` is the last one of it.
         """
-        new = self._bytes(self.read, self.size) if self.size > self.read else b""
+        new = self._new()
         whole, at = new[: new.rfind(b"\n") + 1], 0
         first = next((event.number for event in chain), 0)
         for event in islice(chain, max(0, self.number + 1 - first), None) if whole else ():
@@ -157,10 +157,10 @@ class Witness:
         for line in whole[at:].split(b"\n")[:-1]:
             start, after = after, after + len(line) + 1
             if line.startswith(_EVENT_START):
-                number, said, body = [*line[len(_EVENT_START) :].split(b" ", 2), b"", b""][:3]
+                number, said, body = _parts(line)
                 digest = records.digest(body)
-                if _is_number(number) and said == digest.encode():
-                    yield Line(head=Head(number=int(number), digest=digest), data=body, start=start)
+                if number and said == digest.encode():
+                    yield Line(head=Head(number=number, digest=digest), data=body, start=start)
                 continue
             kind, _, rest = line.decode(errors="replace").partition(" ")
             if kind == _DOCUMENT:
@@ -173,6 +173,21 @@ class Witness:
                     self.keys.add(records.decode(Identity, rest.encode()).fingerprint_key)
             elif kind == _COMPARED:
                 self._mark(rest)
+
+    def after(self, number: int) -> list[Row]:
+        """The events that follow the one of that number, as they stand among what `news` will read next.
+
+        Nothing is checked, and nothing counts as read.
+        """
+        found: list[Row] = []
+        for line in self._new().split(b"\n")[:-1]:
+            at, digest, body = _parts(line)
+            if at == number + 1 + len(found):
+                found.append((at, digest.decode(errors="replace"), body.decode(errors="replace")))
+        return found
+
+    def _new(self) -> bytes:
+        return self._bytes(self.read, self.size) if self.size > self.read else b""
 
     def _mark(self, text: str) -> None:
         """A mark of another file, or of one that was cut since, is none."""
@@ -266,6 +281,12 @@ class Witness:
 
 def _line(event: Event) -> str:
     return f"{_EVENT} {event.number} {event.digest} {event.body}\n"
+
+
+def _parts(line: bytes) -> tuple[int, bytes, bytes]:
+    """Number, digest and words of an event's line; number 0 where it is none."""
+    kind, number, digest, body = [*line.split(b" ", 3), b"", b"", b""][:4]
+    return (int(number) if kind == _EVENT.encode() and _is_number(number) else 0, digest, body)
 
 
 def _is_number(text: str | bytes) -> bool:
