@@ -178,7 +178,7 @@ class Group:
             before, gross = self.spent.get(period, NONE), self.gross.get(period, NONE)
             self.spent[period] = after = before + cost
             # The same as long as nothing has come back, and exact sums are slow.
-            self.gross[period] = after if gross == before else gross + cost
+            self.gross[period] = after if gross is before or gross == before else gross + cost
             self.peak = after if self.peak.fits(after) else self.peak.most(after)
 
     def credit(self, periods: tuple[str, ...], amount: Budget, *, undo: bool = False) -> None:

@@ -65,7 +65,7 @@ class Index:
 
     def __init__(self, root: str = EMPTY, fetch: Fetch = lambda _: {}) -> None:
         self.root = root
-        self.made: dict[str, str] = {}
+        self.made: dict[str, bytes] = {}
         """Nodes that were made since `stored` was called."""
         self.replaced: set[str] = set()
         """Nodes of the tree as it was then that are no longer part of it."""
@@ -129,7 +129,9 @@ class Index:
     def _with(self, name: str, depth: int, items: list[Item]) -> str:
         node = Node(entries={}) if name == EMPTY else self._node(name)
         if node.children is None:
-            entries = {**(node.entries or {}), **{key: value for _, key, value in items}}
+            entries = dict(node.entries or {})
+            for _, key, value in items:
+                entries[key] = value
             if len(entries) <= _MOST:
                 return self._replace(name, Node(entries=entries))
             items = [(_path(key), key, value) for key, value in entries.items()]
@@ -145,7 +147,7 @@ class Index:
         body = _encode(node)
         made = records.digest(body)
         if made != name:
-            self._nodes[made], self.made[made] = node, body.decode()
+            self._nodes[made], self.made[made] = node, body
             self.replaced.discard(made)
             self._nodes.pop(name, None)
             if self.made.pop(name, None) is None and name != EMPTY:

@@ -231,7 +231,8 @@ class Rows:
         newest = "(SELECT max(number) FROM safeside_snapshots)"
         self._execute(f"DELETE FROM safeside_snapshots WHERE number < {newest}", ())
         self._execute("UPDATE safeside_snapshots SET replaced = ''", ())
-        self._insert("safeside_nodes (name, body)", index.made.items(), "ON CONFLICT (name) DO NOTHING")
+        nodes = [(name, body.decode()) for name, body in index.made.items()]
+        self._insert("safeside_nodes (name, body)", nodes, "ON CONFLICT (name) DO NOTHING")
         made = (head.number, head.digest, body, " ".join(sorted(index.replaced)))
         self._insert("safeside_snapshots (number, digest, body, replaced)", [made])
         index.stored()
