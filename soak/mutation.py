@@ -55,6 +55,8 @@ _SOME_FAILED = 1
 _STATEMENT = 12
 """How many lines a statement is long at most, for the most part."""
 _HANGS = "it hangs"
+_ANYWHERE = 0
+"""Where the tests stand, among those of each line, that reach a file at all."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +123,10 @@ class Reach:
     def of(self, mutant: Mutant) -> list[str]:
         """Where a line has no tests of its own it is the rest of a statement that begins above it."""
         lines = self.tests.get(mutant.file, {})
-        above = [line for line in lines if mutant.line - _STATEMENT < line <= mutant.line]
+        if mutant.line not in _inside_functions(ROOT / mutant.file):
+            return lines.get(_ANYWHERE, [])
+        first = max(_ANYWHERE, mutant.line - _STATEMENT) + 1
+        above = [line for line in lines if first <= line <= mutant.line]
         return lines[max(above)] if above else []
 
 
@@ -178,12 +183,12 @@ def _measured(home: Path, room: str) -> tuple[dict[str, dict[int, list[str]]], d
         lines = measured.contexts_by_lineno(file)
         anywhere = {test for contexts in lines.values() for test in contexts}
         each = found[str(Path(file).relative_to(ROOT))] = {}
-        inside = _inside_functions(Path(file))
-        for at, contexts in lines.items():
-            # What runs when a module is loaded (a constant, a default) is reached by whoever uses the module,
-            # whichever test happened to load it.
-            tests = {one for one in contexts if one in times} if at in inside else anywhere & times.keys()
-            each[at] = sorted(tests or anywhere & times.keys(), key=lambda one: times[one])
+        # What runs when a module is loaded (a constant, a default) is reached by whoever uses the module,
+        # whichever test happened to load it, and also where it was loaded before the first test began.
+        each[_ANYWHERE] = sorted(anywhere & times.keys(), key=lambda one: times[one])
+        for at in lines.keys() & _inside_functions(Path(file)):
+            tests = [one for one in lines[at] if one in times]
+            each[at] = sorted(tests, key=lambda one: times[one]) or each[_ANYWHERE]
     return found, times
 
 

@@ -69,7 +69,10 @@ def test_what_would_be_enough() -> None:
     made = plan(at_most=5, epsilon="0.1")
     assert made.enough_epsilon == Fraction("0.383765")
     assert plan(at_most=5, epsilon=made.enough_epsilon).recommended is Definition.ADP
-    assert plan(at_most=5, epsilon="0.1", want_beta=1).enough_epsilon is None
+    assert made.sentence().endswith("; asymmetric differential privacy would from epsilon 0.383765 on.")
+    never = plan(at_most=5, epsilon="0.1", want_beta=1)
+    assert never.enough_epsilon is None
+    assert "would from epsilon" not in never.sentence()
 
 
 def test_an_epsilon_that_no_noise_can_have_is_not_offered() -> None:

@@ -63,3 +63,21 @@ def test_a_run_goes_on_where_other_lines_have_changed(tmp_path: Path) -> None:
         (4, False, "1 tests reach it")
     ]
     assert [one.before for one in journal.left()] == [number.before]
+
+
+def test_what_runs_when_a_module_is_loaded_is_reached_by_whoever_uses_the_module() -> None:
+    """Also where it was loaded before the first test began; a line that no test comes to is reached by none."""
+    file = "src/safeside/exact.py"
+    lines = (ROOT / file).read_text().splitlines()
+    constant = next(at for at, line in enumerate(lines, 1) if ": Final = " in line)
+    body = next(at for at, line in enumerate(lines, 1) if line.startswith("    return "))
+    made = {
+        line: _mutants.Mutant(
+            file=file, room="room", line=line, text="", column=0, start=0, end=1, before="", after=""
+        )
+        for line in (constant, body)
+    }
+    reach = mutation.Reach(tests={file: {0: ["one", "two"], body: ["one"]}}, seconds={})
+    assert [reach.of(made[constant]), reach.of(made[body])] == [["one", "two"], ["one"]]
+    nobody = mutation.Reach(tests={file: {0: ["one", "two"]}}, seconds={})
+    assert nobody.of(made[body]) == []

@@ -123,6 +123,8 @@ def test_names_stand_once_at_their_largest_shape() -> None:
     told = {name: (kind, angle) for name, kind, _, _, angle in made["names"]}
     assert told.keys() == {"High Street", "Park", "North"}
     assert abs(told["High Street"][1]) == 90
+    middle = next(where for name, _, *where, _ in made["names"] if name == "High Street")
+    assert np.allclose(np.array(middle) / DEGREES, [139.1, 35.15], atol=0.01)
     assert told["North"][0] == "town"
 
 

@@ -12,6 +12,7 @@ import pytest
 from tests.releases.making import NOW, simulated, states_of
 
 from safeside import Answer, load_release, simulate
+from safeside.releases.files.answers import read_csv
 from safeside.releases.release import Release
 
 TERMS = {"epsilon": 1, "at_most": 2, "max_alarms": 1}
@@ -32,6 +33,16 @@ def test_its_dataframe_is_the_file_of_answers(made: Release) -> None:
     table = made.to_polars()
     read = pl.read_csv(made.directory / "answers.csv", schema_overrides=dict(table.schema))
     assert table.equals(read)
+
+
+@pytest.mark.parametrize("column", ["place", "window", "state", "lower_bound"])
+def test_an_answer_in_which_something_is_missing_is_none(made: Release, column: str) -> None:
+    question = made.record.question
+    table = pl.read_csv(made.file("answers.csv"))
+    assert read_csv(table.write_csv().encode(), question).targets
+    gap = pl.when(pl.int_range(pl.len()) > 0).then(pl.col(column)).alias(column)
+    with pytest.raises(ValueError):
+        read_csv(table.with_columns(gap).write_csv().encode(), question)
 
 
 def test_for_pandas_bounds_stay_whole_numbers_that_may_be_missing(made: Release) -> None:

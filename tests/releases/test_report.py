@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from itertools import pairwise
 from pathlib import Path
@@ -38,6 +39,16 @@ def test_labels_of_a_curve_do_not_run_into_each_other(tmp_path: Path) -> None:
     early = drawn(tmp_path / "early", 1, {0: 1.0, 1: 0.5, 9: 0.0})
     assert "never beyond" in early
     assert 'text-anchor="end">never beyond' not in early
+
+
+def test_at_least_is_told_as_beyond_the_page_only_where_no_page_shows_it(tmp_path: Path) -> None:
+    beyond = 'The data files also say "At least 4 known infected visitors"'
+    for published in (False, True):
+        terms = {"epsilon": 1, "at_most": 2, "at_least": 4, "alpha": "0.3", "publish_at_least": published}
+        made = simulated(tmp_path / f"{published}", [0, 9], terms)
+        for name in ("report.html", "statement.txt"):
+            text = " ".join(html.unescape(made.file(name).decode()).split())
+            assert (beyond in text) is not published
 
 
 def test_a_share_is_never_rounded_to_all_or_nothing_when_it_is_neither(tmp_path: Path) -> None:

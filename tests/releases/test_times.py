@@ -100,6 +100,20 @@ def test_one_window_among_many_has_a_short_name() -> None:
     assert times.units(hours, Words()) == ["hour", "hours"]
 
 
+@pytest.mark.parametrize(
+    ("every", "times_said"),
+    [
+        ("6h", ["18:00 to 00:00", "00:00 to 06:00", "06:00 to 12:00", "12:00 to 18:00"]),
+        ("12h", ["18:00 to Monday 23 December 2013, 06:00", "06:00 to 18:00"]),
+        ("30h", ["18:00 to Tuesday 24 December 2013, 00:00", "00:00 to Wednesday 25 December 2013, 06:00"]),
+    ],
+)
+def test_a_window_that_ends_on_another_day_says_which(every: str, times_said: list[str]) -> None:
+    whole = "2013-12-22T18:00/PT60H" if every == "30h" else "2013-12-22T18:00/PT24H"
+    listed = [one.text for one in split(Window.parse(whole, TOKYO), every, TOKYO)]
+    assert [one["time"] for one in times.on_the_map(listed, Words())] == times_said
+
+
 def test_an_hour_that_the_clock_repeats_names_its_offset() -> None:
     hours = [one.text for one in split(Window.parse("2013-10-27", BERLIN), "1h", BERLIN)]
     listed = [one["label"] for one in times.on_the_map(hours, Words())]
