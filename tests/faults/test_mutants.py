@@ -66,7 +66,7 @@ def test_a_run_goes_on_where_other_lines_have_changed(tmp_path: Path) -> None:
 
 
 def test_what_runs_when_a_module_is_loaded_is_reached_by_whoever_uses_the_module() -> None:
-    """Also where it was loaded before the first test began; a line that no test comes to is reached by none."""
+    """Also where it was loaded before the first test began; a line that no test comes to has none."""
     file = "src/safeside/exact.py"
     lines = (ROOT / file).read_text().splitlines()
     constant = next(at for at, line in enumerate(lines, 1) if ": Final = " in line)

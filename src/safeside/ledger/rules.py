@@ -97,7 +97,9 @@ def require_open(state: Account, dataset: str, request: str, question: Mapping[s
     what the stopped one met (docs/threat-model.md). The same request may be run again once rows are repaired.
     This is asked again of a request that was paid for before the stop: it must not go on past it either.
     """
-    own = state.reservation(request) if state.stopped else None
+    if not state.stopped:
+        return
+    own = state.reservation(request)
     if own is not None and (own.stopped or own.stage is not Stage.RESERVED):
         return
     start, end = looked_at(question)

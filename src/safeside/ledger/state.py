@@ -130,6 +130,8 @@ class State(Account):
             case events.Reserved():
                 rules.may_reserve(self, action)
                 self.charge(action, event, action.request, event.head)
+            case events.OfReservation():
+                self._under(self.known(action.request, action.reservation), action)
             case events.Recharged():
                 self.charge_again(action, event, action.request, event.head, manifest=action.manifest)
             case events.FilesRead():
@@ -143,8 +145,6 @@ class State(Account):
             case events.Found():
                 self.complete()
                 other_branch.carry_over(self, action, event)
-            case events.OfReservation():
-                self._under(self.known(action.request, action.reservation), action)
             case events.Checkpoint():
                 if records.digest(checkpoint.snapshot(self)) != action.snapshot:
                     raise Impossible("it is not the checkpoint of the account at its place")
