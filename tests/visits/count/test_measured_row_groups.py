@@ -108,9 +108,9 @@ def test_a_row_group_has_a_range_exactly_where_every_row_of_it_passes_every_chec
     source = opened(path, VisitFormat(trust_times=trusted))
     sizes = row_groups(path)
     unmeasured = [ranges.RowGroup(rows=rows) for rows in sizes]
-    answers = ranges._ask(source, path, unmeasured, range(len(sizes)))
-    assert ranges._ranges(source, answers) == row_by_row(source, sizes)
-    measured = ranges._measure_all(source, path, unmeasured)
+    answers = ranges.ask(source, path, unmeasured, range(len(sizes)))
+    assert ranges.with_ranges(source, answers) == row_by_row(source, sizes)
+    measured = ranges.measure_all(source, path, unmeasured)
     if any(row.start is not None and row.start >= LATEST for row in times):  # then all of it is always read
         assert [(group.first, group.last) for group in measured] == [(None, None)]
         assert ranges.runs(measured, NOT_YET) == [None]
@@ -142,7 +142,7 @@ def test_one_row_that_does_not_pass_leaves_its_row_group_without_a_range(
     path = tmp_path / "visits.parquet"
     with_times(rows).write_parquet(path)
     source, group = opened(path), ranges.RowGroup(rows=5)
-    (measured,) = ranges._ranges(source, ranges._ask(source, path, [group], [0]))
+    (measured,) = ranges.with_ranges(source, ranges.ask(source, path, [group], [0]))
     assert [measured] == row_by_row(source, [5])
     assert (measured.first is not None) is (measured.last is not None) is fine
 
@@ -154,7 +154,7 @@ def test_each_of_several_files_is_measured_by_its_own_rows(tmp_path: Path) -> No
         assert ranges.measure(opened(path), path, NOT_YET, None)[0].measured
         everything = opened(tmp_path / "visits-*.parquet")
         unmeasured = [ranges.RowGroup(rows=rows) for rows in (20, 20, 10)]
-        measured = ranges._measure_all(everything, path, unmeasured)
+        measured = ranges.measure_all(everything, path, unmeasured)
         assert measured == row_by_row(opened(path), [20, 20, 10])
 
 
@@ -163,7 +163,7 @@ def test_many_small_row_groups_are_measured_a_few_at_a_time(
 ) -> None:
     path, notes = tmp_path / "visits.parquet", tmp_path / "notes"
     log().write_parquet(path, row_group_size=10)
-    monkeypatch.setattr(ranges, "_MOST_GROUPS", 7)
+    monkeypatch.setattr(ranges, "MOST_GROUPS", 7)
     groups = ranges.measure(opened(path), path, DAY, None)
     assert groups == row_by_row(opened(path), [30] * 6 + [20])
     assert kept(path, DAY, notes) <= 60
@@ -183,7 +183,7 @@ def test_numbers_of_rows_that_lie_among_row_groups_that_are_measured_together_lo
     numbers = [10] * 20
     numbers[group], numbers[group + 1] = claimed, 20 - claimed
     claim_rows(path, numbers)
-    monkeypatch.setattr(ranges, "_MOST_GROUPS", 7)
+    monkeypatch.setattr(ranges, "MOST_GROUPS", 7)
     for window in (NOON, DAY, NOT_YET):
         refused = outcome(path, window)
         assert isinstance(refused, str)
@@ -207,16 +207,16 @@ def test_rows_that_are_read_twice_instead_of_others_are_noticed(tmp_path: Path) 
     """As many rows as there are, and not the same: by the sum of their times."""
     path = tmp_path / "visits.parquet"
     log().write_parquet(path, row_group_size=10)
-    source, real = opened(path), ranges._ask
+    source, real = opened(path), ranges.ask
 
     def twice(*given: Any) -> pl.DataFrame:
         answers = real(*given)
         return pl.concat([answers[:-1], answers[-2:-1]])
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ranges, "_ask", twice)
+        patch.setattr(ranges, "ask", twice)
         unmeasured = [ranges.RowGroup(rows=10)] * 20
-        assert ranges._measure_all(source, path, unmeasured) == [ranges.RowGroup(rows=200, measured=True)]
+        assert ranges.measure_all(source, path, unmeasured) == [ranges.RowGroup(rows=200, measured=True)]
 
 
 def test_a_footer_that_claims_no_rows_at_all_has_the_whole_file_read() -> None:

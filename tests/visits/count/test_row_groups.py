@@ -155,7 +155,7 @@ def test_a_row_group_is_measured_without_reading_the_others(tmp_path: Path) -> N
     groups = ranges.measure(source, path, DAY, None)
     assert [group.measured for group in groups] == [True, False, False, False, True]
     with pytest.raises(pl.exceptions.PolarsError):
-        ranges._ask(source, path, groups, range(5))
+        ranges.ask(source, path, groups, range(5))
 
 
 def test_a_sampled_file_is_measured_for_a_window_that_it_may_help(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ from safeside.visits.times.window import LATEST, Window
 _VERSION: Final = f"row groups 4, polars {pl.__version__}"
 _NONCE: Final = 12
 _AT_ONCE: Final = 16
-_MOST_GROUPS: Final = 64
+MOST_GROUPS: Final = 64
 """Each takes a query, and that some time, however few rows it has."""
 _MOST_RUNS: Final = 16
 """More pieces of one file than that take longer than reading all of it."""
@@ -127,21 +127,21 @@ def measure(source: Source, path: Path, window: Window, known: list[RowGroup] | 
     groups = _together(row_groups(path)) if known is None else known
     if known is None and groups:
         ends = sorted({0, len(groups) - 1})
-        for number, measured in zip(ends, _ranges(source, _ask(source, path, groups, ends)), strict=True):
+        for number, measured in zip(ends, with_ranges(source, ask(source, path, groups, ends)), strict=True):
             groups[number] = measured
     useless = all(group.may_hold(window) for group in groups)
     if useless or all(group.measured for group in groups):
         return groups
-    return _measure_all(source, path, groups)
+    return measure_all(source, path, groups)
 
 
 def _together(rows: list[int]) -> list[RowGroup]:
     """Row groups as they are measured: each alone or, where there are many, some neighbours as if one."""
-    some = -(-len(rows) // _MOST_GROUPS) or 1
+    some = -(-len(rows) // MOST_GROUPS) or 1
     return [RowGroup(rows=sum(rows[at : at + some])) for at in range(0, len(rows), some)]
 
 
-def _measure_all(source: Source, path: Path, groups: list[RowGroup]) -> list[RowGroup]:
+def measure_all(source: Source, path: Path, groups: list[RowGroup]) -> list[RowGroup]:
     """All row groups, in the pieces in which they will be read, if together they are the whole file.
 
     Polars believes the footer's number of rows where it reads a piece, or rows without a condition, and loses
@@ -151,14 +151,14 @@ def _measure_all(source: Source, path: Path, groups: list[RowGroup]) -> list[Row
     any_time = source.clocks["start"].before(start, LATEST) | start.is_null()
     held = source.file(path).filter(any_time).to_native().select(*_rows())
     (whole,) = collect([nw.from_native(held)], source.progress, _MEASURING)
-    answers = _ask(source, path, groups, range(len(groups)))
+    answers = ask(source, path, groups, range(len(groups)))
     if not answers.select(pl.col(whole.columns).sum()).equals(whole):
         # The footer's numbers of rows are wrong: always read everything.
         return [RowGroup(rows=int(whole["rows"].item()), measured=True)]
-    return _ranges(source, answers)
+    return with_ranges(source, answers)
 
 
-def _ask(source: Source, path: Path, groups: list[RowGroup], chosen: Collection[int]) -> pl.DataFrame:
+def ask(source: Source, path: Path, groups: list[RowGroup], chosen: Collection[int]) -> pl.DataFrame:
     """A row for each chosen row group: its rows, the extremes of its times, and whether they are in order."""
     times = source.file(path).select("start", "end").to_native()
     start, end = pl.col("start"), pl.col("end")
@@ -187,7 +187,7 @@ def _rows() -> tuple[pl.Expr, ...]:
     return pl.len().alias("rows"), start.alias("starts"), end.alias("ends")
 
 
-def _ranges(source: Source, answers: pl.DataFrame) -> list[RowGroup]:
+def with_ranges(source: Source, answers: pl.DataFrame) -> list[RowGroup]:
     """What was measured; without a range where a row may be doubtful, which is always read.
 
     A row passes every check if it has both times, its start lies within bounds, and its end is no earlier:
