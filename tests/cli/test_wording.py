@@ -43,6 +43,7 @@ OF_PYTHON_ALONE = {"people_floor"}
         ('Write `columns={"person": "id", "time": "at"}`.', "Write --columns person=id,time=at."),
         ('`columns={"state": ""}`', "--columns state="),
         ('`witnesses=["FILE"]`', "--witness FILE"),
+        ('`measures=["a: b=0", "c: d=1"]`', "--measure 'a: b=0' --measure 'c: d=1'"),
         ("Run `safeside.recover_ledger(...)`.", "Run `safeside ledger recover`."),
         (
             "`safeside.recover_ledger(..., accept_clock=True)`",

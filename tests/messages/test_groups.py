@@ -266,7 +266,7 @@ SAID: dict[str, tuple[Act, type[SafesideError], str, str]] = {
         asked(measures=["mmr=no"]),
         BadQuestion,
         "A measure is not written as NAME: CONDITION.",
-        'Write `measures={"no dose": "mmr=0", "one dose": "mmr=1"}`.',
+        'Write, for example, `measures=["no dose: mmr=0", "one dose: mmr=1"]`.',
     ),
     "two of one name": (
         asked(measures=["a: mmr=no", "a: mmr=yes"]),

@@ -97,10 +97,10 @@ def show(
             "datasets": [text.status_json(one, places=places) for one in shown],
         }
         lines: list[RenderableType] = [f"Ledger {book.ledger_id}, {book.head.number:,} events."]
-        lines += [text.forgotten(lost)] if lost else []
     if dataset:
         lines += text.status_lines(shown[0], places=places)
     else:
+        lines += [text.forgotten(lost)] if lost else []
         lines += [text.overview(shown), "Name one to see what is promised and what may have become known."]
     print_either(document, lines, as_json=json)
 

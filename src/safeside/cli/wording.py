@@ -63,13 +63,12 @@ def _option(name: str, value: str) -> str:
         given = ast.literal_eval(value)
     except (SyntaxError, ValueError):
         return f"{option} {value}"
-    return f"{option} {_typed(given)}"
+    # An option that takes several is given once for each.
+    return " ".join(f"{option} {_typed(one)}" for one in (given if isinstance(given, list) else [given]))
 
 
 def _typed(value: Any) -> str:
     if isinstance(value, dict):
         return ",".join(f"{key}={one}" for key, one in value.items())
-    if isinstance(value, list):
-        return " ".join(map(_typed, value))
     text = str(value)
     return text if re.fullmatch(r"[\w/.:%+-]+", text) else shlex.quote(text)

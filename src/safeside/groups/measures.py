@@ -252,7 +252,7 @@ def _named(given: Mapping[str, str | Where] | Sequence[str]) -> list[tuple[str, 
     if any(not sign or not name.strip() for name, sign, _ in pairs):
         raise BadQuestion(
             "A measure is not written as NAME: CONDITION.",
-            'Write `measures={"no dose": "mmr=0", "one dose": "mmr=1"}`.',
+            'Write, for example, `measures=["no dose: mmr=0", "one dose: mmr=1"]`.',
         )
     return [(name.strip(), Where.parse(own)) for name, _, own in pairs]
 
