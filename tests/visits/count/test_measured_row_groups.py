@@ -71,7 +71,10 @@ def opened(path: Path, declared: VisitFormat | None = None) -> Source:
 
 
 def row_by_row(source: Source, sizes: list[int]) -> list[ranges.RowGroup]:
-    """Every check asked of every row, and the first start and the last end where all rows pass."""
+    """Every check asked of every row, and the first start and the last end where all rows pass.
+
+    There is no range where the last end lies before a start, which the checks allow in unlike units.
+    """
     start, end, clock = nw.col("start"), nw.col("end"), source.clocks["start"]
     plain = clock.since(start, AFTER_1970) & clock.before(start, LATEST) & (end >= start)
     fine = plain.fill_null(value=False) & ~doubtful(row_checks(source, None, None)).fill_null(value=True)
@@ -79,8 +82,10 @@ def row_by_row(source: Source, sizes: list[int]) -> list[ranges.RowGroup]:
     found = []
     for size in sizes:
         some, rows = rows.head(size), rows.slice(size)
-        first = some["start"].dt.timestamp("us").min() if some["fine"].all() else None
-        last = some["end"].dt.timestamp("us").max() if some["fine"].all() else None
+        first, latest = (getattr(some["start"].dt.timestamp("us"), one)() for one in ("min", "max"))
+        last = some["end"].dt.timestamp("us").max()
+        sure = some["fine"].all() and (latest is None or last is None or latest <= last)
+        first, last = (first, last) if sure else (None, None)
         found.append(ranges.RowGroup(rows=size, first=first, last=last, measured=True))
     return found
 

@@ -174,8 +174,9 @@ def test_a_disk_that_keeps_whole_seconds(tmp_path: Path, monkeypatch: pytest.Mon
     now = 1_700_000_000 * 10**9
     monkeypatch.setattr(paths.time, "time_ns", lambda: now + 7)
 
-    def unsure(modified: int, changed: int) -> int:
-        stamp = paths.Stamp(size=1, modified=modified, changed=changed, file=1, device=1)
+    def unsure(modified: int, changed: int, turned: int = now - 3 * 10**9) -> int:
+        of_link = {"link": 1, "turned": turned}
+        stamp = paths.Stamp(size=1, modified=modified, changed=changed, file=1, device=1, **of_link)
         return stamp.unsure()
 
     second = 10**9
@@ -183,6 +184,8 @@ def test_a_disk_that_keeps_whole_seconds(tmp_path: Path, monkeypatch: pytest.Mon
     assert unsure(now - 2 * second, now - 2 * second) == 0
     assert unsure(now, now - 1) == 12_000_000 - 7
     assert unsure(now - second, now - second - 1) == 0
+    assert unsure(now - 2 * second, now - 2 * second, now) == 2 * second - 7
+    assert unsure(now - 2 * second, now - 2 * second, now - 1) == 12_000_000 - 8
     # A clock on another machine may be ahead: nobody waits for it for long.
     assert unsure(now + 3600 * second, now) == 2 * second
 

@@ -43,9 +43,11 @@ from safeside.visits.read.source import Source
 from safeside.visits.times.clocks import AFTER_1970, Stamps
 from safeside.visits.times.window import LATEST, Window
 
-_VERSION: Final = f"row groups 4, polars {pl.__version__}"
+_VERSION: Final = f"row groups 5, polars {pl.__version__}"
 _NONCE: Final = 12
 _AT_ONCE: Final = 16
+_FEW: Final = 2
+"""So many row groups are the first and the last."""
 MOST_GROUPS: Final = 64
 """Each takes a query, and that some time, however few rows it has."""
 _MOST_RUNS: Final = 16
@@ -98,6 +100,8 @@ def _applies(source: Source) -> bool:
     return (
         source.opened is not None
         and not source.opened.text
+        # The meaning of text is told from the first value of all files, not of each.
+        and not source.texts & {"start", "end"}
         and bool(source.opened.digests)
         and source.roles.when is TimeForm.STAYS
         and not source.roles.movement
@@ -125,8 +129,11 @@ def runs(groups: list[RowGroup], window: Window) -> list[tuple[int, int] | None]
 def measure(source: Source, path: Path, window: Window, known: list[RowGroup] | None) -> list[RowGroup]:
     """The row groups of a file, measured as far as that may help with the window."""
     groups = _together(row_groups(path)) if known is None else known
+    if known is None and 0 < len(groups) <= _FEW:
+        # Both are ends: once they are measured nothing would tell whether they are all of the file.
+        return measure_all(source, path, groups)
     if known is None and groups:
-        ends = sorted({0, len(groups) - 1})
+        ends = [0, len(groups) - 1]
         for number, measured in zip(ends, with_ranges(source, ask(source, path, groups, ends)), strict=True):
             groups[number] = measured
     useless = all(group.may_hold(window) for group in groups)
@@ -152,7 +159,9 @@ def measure_all(source: Source, path: Path, groups: list[RowGroup]) -> list[RowG
     held = source.file(path).filter(any_time).to_native().select(*_rows())
     (whole,) = collect([nw.from_native(held)], source.progress, _MEASURING)
     answers = ask(source, path, groups, range(len(groups)))
-    if not answers.select(pl.col(whole.columns).sum()).equals(whole):
+    sizes = [group.rows for group in groups]
+    same = answers.select(pl.col(whole.columns).sum()).equals(whole)
+    if not same or answers["rows"].to_list() != sizes:
         # The footer's numbers of rows are wrong: always read everything.
         return [RowGroup(rows=int(whole["rows"].item()), measured=True)]
     return with_ranges(source, answers)
@@ -203,7 +212,10 @@ def with_ranges(source: Source, answers: pl.DataFrame) -> list[RowGroup]:
     for role in ("first", "latest"):
         extremes = nw.from_native(answers.select(start=role, end="last"))
         sure &= extremes.select(fine=fine).to_native()["fine"]
-    micros = answers.select("rows", pl.col("first", "last").dt.timestamp("us"), sure=sure)
+    first, latest, last = (pl.col(name).dt.timestamp("us") for name in ("first", "latest", "last"))
+    # Times of unlike units are compared in the coarser one: a start may be later than its end by less than
+    # that, and then later than the last end.
+    micros = answers.with_columns(sure=sure).select("rows", first, last, pl.col("sure") & (latest <= last))
     return [
         RowGroup(rows=rows, first=first if fine else None, last=last if fine else None, measured=True)
         for rows, first, last, fine in micros.iter_rows()

@@ -30,6 +30,8 @@ _BINARY, _LIST, _SET, _MAP, _STRUCT = range(8, 13)
 _FIXED: Final = {1: 0, 2: 0, 3: 1, 7: 8}
 """Types of fixed length; a boolean is told by its type."""
 _LONG: Final = 15
+_MOST_ROWS: Final = 1 << 62
+"""More than any file holds."""
 Element = TypeVar("Element")
 _Column = dict[int, Any]
 """One element of the schema, by the numbers of its fields."""
@@ -55,8 +57,13 @@ def legacy_times(path: Path) -> LegacyTimes:
 
 
 def row_groups(path: Path) -> list[int]:
-    """How many rows each row group has, as the footer claims."""
-    return _elements(path, _ROW_GROUPS, lambda footer: footer.number(_ROWS))
+    """How many rows each row group has, as the footer claims; nothing where it claims what cannot be."""
+    try:
+        rows = _elements(path, _ROW_GROUPS, lambda footer: footer.number(_ROWS))
+    except EOFError:
+        # An engine may read a footer that this reader does not.
+        return []
+    return rows if min(rows, default=0) >= 0 and sum(rows) < _MOST_ROWS else []
 
 
 def _elements(path: Path, wanted: int, read: Callable[[CompactReader], Element]) -> list[Element]:

@@ -32,12 +32,19 @@ class Stamp:
     changed: int
     file: int
     device: int
+    link: int
+    """Inode of the name itself, which may be a link that is turned to another file."""
+    turned: int
+    """When that was changed."""
 
     def unsure(self) -> int:
         """For how many more nanoseconds a change would get the same timestamp, and so go unnoticed."""
-        whole = not (self.modified % 10**9 or self.changed % 10**9)
-        grain = _COARSE if whole else _TICK
-        return max(0, min(grain, max(self.modified, self.changed) + grain - time.time_ns()))
+        return max(_unsure(self.modified, self.changed), _unsure(self.turned))
+
+
+def _unsure(*times: int) -> int:
+    grain = _TICK if any(each % 10**9 for each in times) else _COARSE
+    return max(0, min(grain, max(times) + grain - time.time_ns()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,7 +178,7 @@ def cannot_open(error: OSError) -> NoReturn:
 
 def _stamp(path: Path) -> Stamp:
     try:
-        status = path.stat()
+        status, name = path.stat(), path.lstat()
     except OSError as error:
         cannot_open(error)
     return Stamp(
@@ -180,4 +187,6 @@ def _stamp(path: Path) -> Stamp:
         changed=status.st_ctime_ns,
         file=status.st_ino,
         device=status.st_dev,
+        link=name.st_ino,
+        turned=name.st_ctime_ns,
     )
