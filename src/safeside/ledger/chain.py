@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Final
 
 from safeside import records
-from safeside.errors import BadQuestion, ClockBackwards, SafesideError
+from safeside.errors import BadQuestion, SafesideError
 from safeside.ledger import addresses, checkpoint, events, steps
 from safeside.ledger.events import Action, Event, Head
 from safeside.ledger.lookup import check_documents, in_parts
-from safeside.ledger.refusals import exchanged, forked, tampered
+from safeside.ledger.refusals import clock_behind, exchanged, forked, tampered
 from safeside.ledger.state import SLACK_SECONDS, State
 from safeside.ledger.store import Draw, Glance, Identity, Rows, Store
 from safeside.ledger.witness import Line, Witness, witness_of
@@ -79,14 +79,16 @@ class Chain:
         self._seen: Head = events.NOTHING
         """The last event this process ever read: a memory that no backup can turn back."""
         self._kept: set[str] = set()
-        """Documents that this process saw or put into the database it reads."""
+        """Documents that this process saw or put into the database it reads. Whoever deletes one there again
+        spoils what was recorded before, too: `verify` says so, and a witness has its words."""
         self._lost: dict[str, Line] = {}
-        self._turn = threading.RLock()
+        self.held = threading.RLock()
+        """By one thread until it has looked at what it recorded: another folds what witnesses alone say."""
 
     @contextmanager
     def reading(self) -> Iterator[tuple[State, Rows]]:
         """The account as it is now. The witnesses are looked at first, so they cannot be ahead by chance."""
-        with self._turn:
+        with self.held:
             self._look()
             with self._forgetting(), self.store.read() as rows:
                 self._catch_up(rows)
@@ -95,7 +97,7 @@ class Chain:
     def check(self) -> Checked:
         """Read every event, every document and every line of the witnesses; LedgerTampered names the first
         event that cannot be true."""
-        with self._turn:
+        with self.held:
             self._look()
             with self.store.read() as rows:
                 state = State()
@@ -112,7 +114,7 @@ class Chain:
 
     def read_everything(self) -> None:
         """Begin at the first event, and at the first line of each witness."""
-        with self._turn:
+        with self.held:
             self._everything, self._begun = True, False
             self.head()
 
@@ -148,7 +150,7 @@ class Chain:
         nothing else is added.
         """
         name = events.kind_of(kind)
-        with self._turn:
+        with self.held:
             if not self._begun:
                 # The first reading is the longest: not while others wait for us.
                 self.head()
@@ -194,10 +196,11 @@ class Chain:
         has the same. Where others have added much, a checkpoint may save reading it, and that is seen in our
         turn. Whatever is wrong is found again, and said, there.
         """
-        if not self._begun:
-            return
         try:
-            self._look()
+            if self._begun:
+                self._look()
+            if not self._begun:
+                return
             with self.store.peek() as rows:
                 state, self._stored = self._state, events.NOTHING
                 state.source = rows
@@ -208,28 +211,32 @@ class Chain:
                     # Whoever holds the turn may be waiting for this processor.
                     state.read_all(new, pause=os.sched_yield)
                 self._compare()
-        except SafesideError:
+        except BaseException as error:
+            # Interrupted in the middle of an event, too, the account is not what it should be.
             self._begun = False
+            if not isinstance(error, SafesideError):
+                raise
 
     def hear(self, path: Path) -> None:
         """Compare with the witness of another machine, too."""
-        with self._turn:
+        with self.held:
             self._given.append(Witness(path))
             self.read_everything()
 
     def testify(self) -> None:
         """Tell the witnesses what they have not been told, without adding anything."""
-        with self._turn, ExitStack() as told:
+        with self.held, ExitStack() as told:
             with self.reading() as (_, rows):
                 behind = self._behind(rows, {}, told)
             self._testify(behind, [])
 
     def restore(self, line: Line) -> None:
         """Append a lost event exactly as it was; it follows the head, so the chain is what it was."""
-        with self._turn, self._forgetting(), self.store.write() as rows:
+        with self.held, self._forgetting(), self.store.write() as rows:
             self._catch_up(rows)
             if events.parse(line.body).previous != self._state.head.digest:
                 return
+            self._stored = events.NOTHING
             event = self._state.read(line.head.number, line.head.digest, line.body)
             for digest in events.documents_of(event.action):
                 body = self.find_document(digest)
@@ -240,7 +247,7 @@ class Chain:
 
     def forget_draw(self, reservation: str) -> None:
         """Delete the key of a draw whose release has appeared."""
-        with self._turn, self.store.write() as rows:
+        with self.held, self.store.write() as rows:
             rows.forget_draw(reservation)
 
     @contextmanager
@@ -248,8 +255,9 @@ class Chain:
         """What was added in memory and not stored is not trusted, but read again."""
         try:
             yield
-        except BaseException:
-            if self._state.head != self._stored:
+        except BaseException as error:
+            # An interruption may come before the head has moved.
+            if self._state.head != self._stored or not isinstance(error, SafesideError):
                 self._begun = False
             raise
 
@@ -331,6 +339,7 @@ class Chain:
 
     def _append(self, rows: Rows, action: Action, now: datetime | None) -> Event:
         event = events.make(self._state.head, self._time(action, now), action)
+        self._stored = events.NOTHING
         self._state.apply(event)
         rows.append(event)
         return event
@@ -352,12 +361,7 @@ class Chain:
             return time
         if last - time <= timedelta(seconds=SLACK_SECONDS):
             return last
-        here, there = (one.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC") for one in (time, last))
-        raise ClockBackwards(
-            f"The clock says {here}, but the ledger's last event is of {there}.",
-            "Nothing was spent. Set the clock right and run the same command again; if it is right, and was "
-            "wrong before, say so with `safeside.recover_ledger(..., accept_clock=True)`.",
-        )
+        raise clock_behind(time, last)
 
     def _behind(self, rows: Rows, new: dict[str, str], told: ExitStack) -> list[Behind]:
         """What each witness has not been told, for instance because a process was killed before it could.

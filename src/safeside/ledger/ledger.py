@@ -68,7 +68,8 @@ class Ledger(Reader):
             max_places_per_person=None if most is None else exact.whole(most, "`max_places_per_person=`"),
             people=None if people is None else exact.whole(people, "`people=`"),
         )
-        return self.chain.record(events.DatasetCreated, lambda _: action, now).dataset(name)
+        with self.chain.held:
+            return self.chain.record(events.DatasetCreated, lambda _: action, now).dataset(name)
 
     def reserve(
         self,
@@ -112,10 +113,11 @@ class Ledger(Reader):
                 return _refusal(state, request_id, dataset, stored, over.what, None)
             return action
 
-        state = self.chain.record(events.Reserved, decide, now, documents=documents)
+        with self.chain.held:
+            state = self.chain.record(events.Reserved, decide, now, documents=documents)
+            reservation = state.reservation(request_id)
         if refused:
             raise refused[0]
-        reservation = state.reservation(request_id)
         assert reservation is not None
         return replace(reservation, fresh=reservation.reference == action.reference)
 
@@ -157,8 +159,9 @@ class Ledger(Reader):
             rules.require_open(state, known.dataset, known.request, known.question)
             return action
 
-        state = self.chain.record(events.Committed, decide, now, draw=draw)
-        return state.known(reservation.request, reservation.digest)
+        with self.chain.held:
+            state = self.chain.record(events.Committed, decide, now, draw=draw)
+            return state.known(reservation.request, reservation.digest)
 
     def forget_draw(self, reservation: Reservation) -> None:
         """The release has appeared: nothing needs the key of its draw any more."""
@@ -182,8 +185,9 @@ class Ledger(Reader):
             action = events.Returned(request=known.request, reservation=known.digest, epsilon=amount)
             return action if amount else ()
 
-        state = self.chain.record(events.Returned, decide, now)
-        return state.known(reservation.request, reservation.digest).returned or ZERO
+        with self.chain.held:
+            state = self.chain.record(events.Returned, decide, now)
+            return state.known(reservation.request, reservation.digest).returned or ZERO
 
     def withdraw(self, request_id: str, reason: str, *, now: datetime | None = None) -> Reservation:
         """Take back a whole release. It stays charged: what was seen cannot be unseen."""
@@ -195,7 +199,8 @@ class Ledger(Reader):
             known = rules.may_withdraw(known, request_id)
             return events.Withdrawn(request=request_id, reservation=known.digest, reason=reason)
 
-        withdrawn = self.chain.record(events.Withdrawn, decide, now).reservation(request_id)
+        with self.chain.held:
+            withdrawn = self.chain.record(events.Withdrawn, decide, now).reservation(request_id)
         assert withdrawn is not None
         return withdrawn
 
@@ -226,7 +231,8 @@ class Ledger(Reader):
                 ends = known.digest if ours and rules.endable(state, known) else None
             return _refusal(state, request_id, dataset, stored, reason, ends)
 
-        return self.chain.record(events.Refused, decide, now).reservation(request_id) is None
+        with self.chain.held:
+            return self.chain.record(events.Refused, decide, now).reservation(request_id) is None
 
     def read_files(
         self, reservation: Reservation, files: Iterable[str], *, now: datetime | None = None
@@ -266,13 +272,15 @@ class Ledger(Reader):
         def decide(state: State) -> Recorded:
             return () if state.group(first) is state.group(second) else action
 
-        return self.chain.record(events.Linked, decide, now).group(first).members
+        with self.chain.held:
+            return self.chain.record(events.Linked, decide, now).group(first).members
 
     def recover(
         self, published: Iterable[Published] = (), *, accept_clock: bool = False, now: datetime | None = None
     ) -> Recovery:
         """Put back or charge again what a restored or copied ledger has lost; explain what is unfinished."""
-        return recover(self.chain, published, accept_clock=accept_clock, now=now)
+        with self.chain.held:
+            return recover(self.chain, published, accept_clock=accept_clock, now=now)
 
 
 def _refusal(

@@ -123,18 +123,21 @@ class PostgresStore(Store):
         with self._explained():
             connection = self._connect()
             try:
-                connection.execute(first.encode())
-            except self._psycopg.OperationalError:
-                if not connection.broken:
-                    raise
-                self.close()
-                connection = self._connect()
-                connection.execute(first.encode())
-            try:
+                try:
+                    connection.execute(first.encode())
+                except self._psycopg.OperationalError:
+                    if not connection.broken:
+                        raise
+                    self.close()
+                    connection = self._connect()
+                    connection.execute(first.encode())
                 yield Rows(partial(_run, connection.cursor()))
                 connection.execute("COMMIT")
             except BaseException:
-                if not connection.closed:
+                if connection.info.transaction_status == self._psycopg.pq.TransactionStatus.ACTIVE:
+                    # Interrupted in the middle of a command, which nobody will hear the end of.
+                    self.close()
+                elif not connection.closed:
                     connection.execute("ROLLBACK")
                 raise
 

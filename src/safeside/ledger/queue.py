@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import select
 import socket
 import struct
 import time
@@ -59,7 +60,7 @@ def in_turn(path: Path, seconds: float, prepare: Callable[[], None] = lambda: No
     """
     until = time.monotonic() + seconds
     with ExitStack() as held:
-        with suppress(OSError):
+        try:
             if _SET_LOCK is not None:
                 bell = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
                 handle = os.open(path, _FLAGS, _OWNER_ONLY)
@@ -70,6 +71,11 @@ def in_turn(path: Path, seconds: float, prepare: Callable[[], None] = lambda: No
                     bell.bind(_address(handle, number))
                 _wait(handle, number, until, prepare)
                 held.callback(_go, handle, number)
+        except TimeoutError:
+            # A timer of the caller's has rung: nothing here raises that.
+            raise
+        except OSError:
+            pass
         yield
 
 
@@ -145,9 +151,9 @@ def _wait(handle: int, number: int, until: float, prepare: Callable[[], None]) -
             continue
         # If nobody rings: by how fast others were served it is guessed when to look again.
         guess = (before / 2 + 1) * (now - began) / max(1, served - first)
-        _open[handle].settimeout(min(_LONGEST, max(_SHORTEST, guess)))
-        with suppress(TimeoutError):
-            _open[handle].recv(1)
+        if select.select([_open[handle]], [], [], min(_LONGEST, max(_SHORTEST, guess)))[0]:
+            with suppress(BlockingIOError):
+                _open[handle].recv(1, socket.MSG_DONTWAIT)
     os.pwrite(handle, _NUMBER.pack(number), _SERVED)
     _locked(handle, fcntl.F_UNLCK, _FIRST, number + 1)
     # The turn of somebody is near now.

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from safeside.errors import LedgerDamaged, LedgerForked, LedgerMissing, LedgerTampered, StoreUnavailable
+from datetime import UTC, datetime
+
+from safeside.errors import (
+    ClockBackwards,
+    LedgerDamaged,
+    LedgerForked,
+    LedgerMissing,
+    LedgerTampered,
+    StoreUnavailable,
+)
 
 
 def missing(where: str) -> LedgerMissing:
@@ -79,4 +88,14 @@ def exchanged() -> LedgerForked:
     return LedgerForked(
         "The witness belongs to another ledger than the one that is here now.",
         "Put back the ledger that was here, or move this one, without the witness, to a place of its own.",
+    )
+
+
+def clock_behind(now: datetime, last: datetime) -> ClockBackwards:
+    """The clock says a moment before the last event."""
+    here, there = (one.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC") for one in (now, last))
+    return ClockBackwards(
+        f"The clock says {here}, but the ledger's last event is of {there}.",
+        "Nothing was spent. Set the clock right and run the same command again; if it is right, and was "
+        "wrong before, say so with `safeside.recover_ledger(..., accept_clock=True)`.",
     )

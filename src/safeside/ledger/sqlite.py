@@ -98,8 +98,8 @@ class SqliteStore(Store):
     def _transaction(self, first: str) -> Iterator[Rows]:
         with self._explained():
             connection = self._connect()
-            connection.execute(first)
             try:
+                connection.execute(first)
                 yield Rows(partial(_run, connection))
                 connection.execute("COMMIT")
             except BaseException:

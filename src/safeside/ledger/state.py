@@ -95,7 +95,7 @@ class State(Account):
             raise tampered(number, str(why)) from None
         except SafesideError as error:
             raise tampered(number, error.what.rstrip(".")) from None
-        except ValueError:
+        except (ValueError, RecursionError):
             raise tampered(number, "its terms are not the ledger's") from None
         if self.base.number and isinstance(event.action, events.Checkpoint):
             # Whoever wrote it stored its snapshot with it.

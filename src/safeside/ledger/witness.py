@@ -95,6 +95,8 @@ class Witness:
         self.documents: dict[str, tuple[int, int]] = {}
         """Where each document begins and ends that was read."""
         self.keys: set[str] = set()
+        self._file: tuple[int, int] | None = None
+        """Which file it was when it was last looked at."""
         self.base = 0
         """The checkpoint it is read from: every document of an event before it stands here, too."""
         self.read = 0
@@ -103,13 +105,14 @@ class Witness:
 
     def refresh_size(self) -> bool:
         """Remember how long the file is now; False where it is not the one that was read."""
-        size = 0
+        size, file = 0, None
         with self._explained(), suppress(FileNotFoundError):
             status = self.path.stat()
             _require_file(status)
-            size = status.st_size
-        self.size = size
-        return size >= self.read
+            size, file = status.st_size, (status.st_dev, status.st_ino)
+        same = file == self._file or not self.read
+        self.size, self._file = size, file
+        return same and size >= self.read
 
     def begin(self, at: Head | None = None) -> None:
         """Read from the beginning, or as one who begins at a checkpoint, with the next call of `news`."""
