@@ -55,6 +55,8 @@ _SOME_FAILED = 1
 _STATEMENT = 12
 """How many lines a statement is long at most, for the most part."""
 _HANGS = "it hangs"
+_ENDS = "'] : "
+"""How the name of a mutant ends, and what stands between it and the reason."""
 _ANYWHERE = 0
 """Where the tests stand, among those of each line, that reach a file at all."""
 
@@ -369,7 +371,8 @@ def report(journal: Journal, rooms: list[str], home: Path) -> int:
 def explained() -> dict[str, str]:
     """Why survivors may survive: one in each line, its name, then ` : `, then the reason."""
     lines = SURVIVORS.read_text().splitlines() if SURVIVORS.exists() else []
-    return dict(line.split(" : ", 1) for line in lines if " : " in line)
+    parts = [line.partition(_ENDS) for line in lines]
+    return {f"{name}{_ENDS[:2]}": reason for name, found, reason in parts if found}
 
 
 def say(text: str) -> None:

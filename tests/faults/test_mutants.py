@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+import pytest
 from soak import _mutants, mutation
 
 ROOT = Path(__file__).parents[2]
@@ -81,3 +82,12 @@ def test_what_runs_when_a_module_is_loaded_is_reached_by_whoever_uses_the_module
     assert [reach.of(made[constant]), reach.of(made[body])] == [["one", "two"], ["one"]]
     nobody = mutation.Reach(tests={file: {0: ["one", "two"]}}, seconds={})
     assert nobody.of(made[body]) == []
+
+
+def test_reasons_are_found_by_the_whole_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Code may hold what stands between a name and its reason."""
+    name = "releases: return line[start : end + 1] [29: '1' -> '2']"
+    kept = tmp_path / "survivors.txt"
+    kept.write_text(f"# Each with its reason.\n{name} : the same : whatever it is\n")
+    monkeypatch.setattr(mutation, "SURVIVORS", kept)
+    assert mutation.explained() == {name: "the same : whatever it is"}

@@ -53,6 +53,12 @@ def test_a_repeated_request_is_one_reservation(ledger: Ledger, url: str) -> None
     assert kinds == ["ledger", "dataset", "reserve", "resume", "commit"]
 
 
+def test_a_reference_is_128_bits_drawn_for_each_reservation(ledger: Ledger) -> None:
+    references = [ledger.reserve("city", request, QUESTION, cost()).reference for request in ("a", "b")]
+    assert len(set(references)) == 2
+    assert all(len(bytes.fromhex(one)) == 16 for one in references)
+
+
 @pytest.mark.parametrize(
     ("question", "price"),
     [

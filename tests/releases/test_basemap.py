@@ -128,6 +128,14 @@ def test_names_stand_once_at_their_largest_shape() -> None:
     assert told["North"][0] == "town"
 
 
+def test_the_name_of_a_line_stands_in_the_middle_of_its_longest_step() -> None:
+    points = [[139.0, 35.0], [139.02, 35.0], [139.02, 35.1], [139.04, 35.1]]
+    made = shrunk(feature("LineString", points, highway="primary", name="High Street"))
+    ((_, _, *middle, angle),) = made["names"]
+    assert np.allclose(np.array(middle) / DEGREES, [139.02, 35.05], atol=0.001)
+    assert abs(angle) == 90
+
+
 def test_a_large_backdrop_is_made_coarser_and_loses_paths_first() -> None:
     zigzag = [[139 + 0.001 * n, 35.1 + 0.01 * (n % 2)] for n in range(200)]
     made = shrunk(
