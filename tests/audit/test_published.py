@@ -12,13 +12,15 @@ from safeside import exact
 from safeside.audit.case import Case, Check
 from safeside.audit.published import ALL_TERMS, PAIRS, WAYS, Way, published
 from safeside.audit.published_groups import FROZEN, GROUPED, groups
+from safeside.audit.published_ordinary import ORDINARY, ordinary
 from safeside.audit.published_selection import SELECTED, selected
 from safeside.audit.publishing import HOURS, Scripted, desk, replaced, words_for
 from safeside.ledger.witness import STATE_VARIABLE
 from safeside.mechanisms.laws import Up
 from safeside.releases.methods import METHODS, chosen
 
-EVERY = [*published(), *selected(), *groups()]
+EVERY = [*published(), *ordinary(), *selected(), *groups()]
+NOTHING = dict.fromkeys(("max_alarms", "order", "profile", "learn_from", "decision"))
 
 
 @pytest.mark.parametrize("one", EVERY, ids=lambda one: f"{one.name}: {one.setting}")
@@ -29,11 +31,18 @@ def test_it_holds(one: Case | Check) -> None:
 
 def test_every_method_is_run_on_recorded_randomness() -> None:
     """Every way to answer; counts also with "at least", several windows where a method takes them."""
-    nothing = dict.fromkeys(("max_alarms", "order", "profile", "learn_from", "decision"))
-    methods = {chosen(terms.get("method"), {**nothing, **terms}) for terms in ALL_TERMS.values()}
+    methods = {chosen(terms.get("method"), {**NOTHING, **terms}) for terms in ALL_TERMS.values()}
     assert methods == set(METHODS.values())
     assert any("at_least" in terms for terms in ALL_TERMS.values())
     assert {Way(name=name, terms=terms).windows for name, terms in ALL_TERMS.items()} == {1, 2}
+
+
+def test_every_transcript_is_listed_of_every_method_and_under_each_definition() -> None:
+    every: list[Way] = [*WAYS, *ORDINARY, *SELECTED]
+    ways = [chosen(way.terms.get("method"), {**NOTHING, **way.terms}) for way in every]
+    assert set(ways) == set(METHODS.values())
+    standard = {method for way, method in zip(every, ways, strict=True) if way.delta}
+    assert standard == {method for method in METHODS.values() if method.ordinary}
 
 
 def test_one_person_satisfies_several_conditions_at_once() -> None:
@@ -58,8 +67,7 @@ def test_regions_of_randomness_are_disjoint_and_most_of_what_happens() -> None:
 
 
 def test_every_method_is_run_on_groups_and_all_that_can_be_drawn_is_listed() -> None:
-    nothing = dict.fromkeys(("max_alarms", "order", "profile", "learn_from", "decision"))
-    methods = {chosen(way.terms.get("method"), {**nothing, **way.terms}) for way in FROZEN.values()}
+    methods = {chosen(way.terms.get("method"), {**NOTHING, **way.terms}) for way in FROZEN.values()}
     assert methods == set(METHODS.values())
     for way in GROUPED:
         for left, right in way.pairs:
@@ -75,6 +83,18 @@ def test_every_method_is_run_on_groups_and_all_that_can_be_drawn_is_listed() -> 
         for left, right in way.pairs
     ]
     assert max(falls) == 2, "one person is counted by two measures"
+
+
+def test_all_that_can_be_drawn_under_the_standard_definition_is_listed() -> None:
+    for way in ORDINARY:
+        assert {(right, left) for left, right in way.pairs if len(left) != len(right)} <= {*way.pairs}
+        for left, right in way.pairs:
+            before, after = way.counts(left), way.counts(right)
+            assert sum(abs(before[one] - after[one]) for one in before) == 1
+            for dataset in (left, right):
+                listed = list(way.regions(way.counts(dataset)))
+                assert len({one.words for one in listed}) == len(listed)
+                assert abs(float(sum((one.mass for one in listed), exact.ball(0)).mid()) - 1) < 1e-12
 
 
 def test_datasets_are_neighbours_and_differ() -> None:

@@ -69,6 +69,8 @@ SAYS = {
     "share rounded up": "says at most 50 % of group B, of ({A0}, {A1}, {B0})",
     "condition that skips missing values": "a release is published although somebody has no value",
     "words for the included only": "how much randomness is taken depends on the data",
+    "half the delta": "books 1 and delta 0.125 of 1 and 0.25",
+    "decided at the next threshold": "says at most 1 at A (AT_MOST) of",
     "half the price": "books 0.5 for a transcript that reveals more",
     "alarm given back": "books 0 for a transcript that reveals more",
     "alarm refunded": "books 0 for a transcript that reveals more",

@@ -16,6 +16,7 @@ from safeside.audit.cases_selection import selection
 from safeside.audit.cases_sequences import sparse, vector
 from safeside.audit.published import published
 from safeside.audit.published_groups import groups
+from safeside.audit.published_ordinary import ordinary
 from safeside.audit.published_selection import selected
 from safeside.progress import Progress, quiet
 
@@ -27,7 +28,14 @@ def cases() -> tuple[Case, ...]:
 
 def audit(progress: Progress = quiet) -> list[Row]:
     """Every row of `safeside audit`."""
-    every: tuple[Case | Check | Sampler, ...] = (*cases(), *published(), *selected(), *groups(), *samplers())
+    every: tuple[Case | Check | Sampler, ...] = (
+        *cases(),
+        *published(),
+        *ordinary(),
+        *selected(),
+        *groups(),
+        *samplers(),
+    )
     rows: list[Row] = []
     for one in every:
         progress(len(rows) / len(every), f"{one.name}: {one.setting}")

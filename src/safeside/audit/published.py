@@ -63,11 +63,12 @@ _BORDER: Final = 4096
 
 @dataclass(frozen=True, kw_only=True)
 class Way:
-    """One way to publish: its terms, the epsilon it must be charged, and the neighbours it is asked about."""
+    """One way to publish: its terms, what it must be charged, and the neighbours it is asked about."""
 
     name: str
     terms: Mapping[str, Any]
     epsilon: Fraction = Fraction(1)
+    delta: Fraction = Fraction(0)
     limits: tuple[int, int] = (1, 1)
     popularity: tuple[int, int, int] | None = POPULARITY
     pairs: Pairs = PAIRS
@@ -200,6 +201,7 @@ def exactly(way: Way) -> Verdict:
     charges: dict[Any, Fraction] = {ELSEWHERE: way.epsilon}
     false: str | None = None
     other: str | None = None
+    wrong: str | None = None
     with way.desk() as table:
         for dataset in dict.fromkeys(itertools.chain.from_iterable(way.pairs)):
             listed: dict[Any, Ball] = {}
@@ -210,21 +212,36 @@ def exactly(way: Way) -> Verdict:
                 other = other or region.other_than_drawn(dataset, made, source)
                 seen = tuple(sorted(made.files.items()))
                 charges[seen] = max(made.charged, charges.get(seen, made.charged))
+                wrong = wrong or _other_price(way, made)
                 if way.complete(made):
                     with exact.precision(exact.PMF_BITS):
                         listed[seen] = listed.get(seen, exact.ball(0)) + region.mass
             with exact.precision(exact.PMF_BITS):
                 left = 1 - sum(listed.values(), exact.ball(0))
             channel[dataset] = listed if way.whole else {**listed, ELSEWHERE: left}
-    with exact.precision(exact.PMF_BITS):
-        both = ((channel[here], channel[there]) for here, there in way.pairs)
-        wrong = undercharged(both, charges.__getitem__, way.epsilon)
+    if not way.delta:
+        with exact.precision(exact.PMF_BITS):
+            both = ((channel[here], channel[there]) for here, there in way.pairs)
+            less = undercharged(both, charges.__getitem__, way.epsilon)
+        wrong = wrong or (None if less is None else less[0])
     return Verdict(
         name=way.name,
-        finding=_shortened(audit_channel(channel, way.pairs, way.epsilon)),
+        finding=_shortened(audit_channel(channel, way.pairs, way.epsilon, way.delta)),
         false_statement=false or _more_than_answers(channel) or other,
-        undercharged=None if wrong is None else wrong[0],
+        undercharged=wrong,
     )
+
+
+def _other_price(way: Way, made: Made) -> str | None:
+    """Where there is a delta, nothing comes back: every transcript is charged the whole price."""
+    whole = not way.delta or made.charged == way.epsilon
+    if whole and made.charged_delta == way.delta:
+        return None
+    booked, price = (
+        (exact.show(e), exact.show(d))
+        for e, d in ((made.charged, made.charged_delta), (way.epsilon, way.delta))
+    )
+    return f"books {booked[0]} and delta {booked[1]} of {price[0]} and {price[1]}"
 
 
 def _more_than_answers(channel: Mapping[Dataset, Mapping[Any, Ball]]) -> str | None:
@@ -244,10 +261,12 @@ def _more_than_answers(channel: Mapping[Dataset, Mapping[Any, Ball]]) -> str | N
 
 
 def _shortened(finding: Finding) -> Finding:
-    """The witness by its answers: a transcript is whole files."""
-    if finding.witness is None or finding.witness == ELSEWHERE:
+    """The witness by its answers: a transcript is whole files. With a delta it is several, of which one."""
+    seen = finding.witness
+    first = seen[0] if finding.claimed_delta and seen else seen
+    if first is None or first == ELSEWHERE:
         return finding
-    return replace(finding, witness=dict(finding.witness)["answers.csv"].decode().splitlines()[1:])
+    return replace(finding, witness=dict(first)["answers.csv"].decode().splitlines()[1:])
 
 
 def frozen(way: Way) -> str | None:

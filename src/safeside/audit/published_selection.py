@@ -20,10 +20,9 @@ import numpy as np
 from safeside import exact
 from safeside.audit.case import Case
 from safeside.audit.published import AT_A, AT_B, NOBODY, PLACES, Dataset, Region, Way, exactly
-from safeside.audit.publishing import HOURS, LATER, Condition, Made, Scripted
+from safeside.audit.publishing import HOURS, LATER, Condition, Made, Scripted, just_above, just_below
 from safeside.audit.short_text import show_pair
 from safeside.decisions.forecast import scores
-from safeside.exact import Ball
 from safeside.mechanisms.block_test import BlockTest, smallest_margin
 from safeside.mechanisms.ladder import NO_BOUND
 from safeside.mechanisms.selection import Selection
@@ -31,7 +30,6 @@ from safeside.mechanisms.selection_plan import plan_selection
 
 _SELDOM: Final = 16
 """What needs an event of probability 2^-16 or less is not listed."""
-_EDGE: Final = Fraction(1, 1 << 10)
 _EVERYWHERE, _AT_A_LATER = frozenset({"A", "B"}), frozenset({"A" + LATER})
 
 
@@ -67,14 +65,14 @@ class Selecting(Way):
                 failed = reached * fails
             if fails > 0:
                 yield Selects(
-                    words=(*words, *_just_below(fails, fails)),
+                    words=(*words, *just_below(fails, fails)),
                     mass=failed,
                     outcome={"passed": number},
                     bounds=dict(bounds),
                 )
             if not passes > 0:
                 return
-            words = (*words, *_just_above(fails, passes))
+            words = (*words, *just_above(fails, passes))
             with exact.precision(exact.PMF_BITS):
                 reached = reached * passes
             bounds |= {named[at]: int(limits[at]) for at in order[start:end]}
@@ -159,7 +157,7 @@ def _claims(
         if not listed or any(number >= _SELDOM for number in np.array(halvings)[~quiet]):
             continue
         # From both sides of the border between an odd level and the even one above it.
-        chosen = _just_below(above, share) if level % 2 else _just_above(below, share)
+        chosen = just_below(above, share) if level % 2 else just_above(below, share)
         for kept in itertools.product(*map(_choices, halvings, quiet)):
             included = np.array(kept) & quiet & (np.array(halvings) > 0)
             with exact.precision(exact.PMF_BITS):
@@ -193,18 +191,3 @@ def _own_word(halvings: int, kept: bool) -> tuple[int, int]:
     """A word of 32 bits of which exactly one is set: the last that counts, or the first that does not."""
     word = 1 << (halvings - 1 if kept and halvings else halvings)
     return word & 0xFFFF, word >> 16
-
-
-def _just_below(high: Ball, width: Ball) -> tuple[int, ...]:
-    """A number below this bound, within its region, as four 16-bit numbers, the last digits first."""
-    return _limbs(exact.lower(high) - exact.lower(width) * _EDGE)
-
-
-def _just_above(low: Ball, width: Ball) -> tuple[int, ...]:
-    """A number above this bound, within its region, in the same way."""
-    return _limbs(exact.upper(low) + exact.lower(width) * _EDGE)
-
-
-def _limbs(number: Fraction) -> tuple[int, ...]:
-    word = int(number * (1 << 64))
-    return tuple(word >> shift & 0xFFFF for shift in (0, 16, 32, 48))

@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -24,7 +24,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from safeside import records
+from safeside import exact, records
+from safeside.exact import Ball
 from safeside.ledger import create_ledger, open_ledger
 from safeside.ledger.witness import STATE_VARIABLE
 from safeside.mechanisms.laws import Law
@@ -38,7 +39,9 @@ _DATASET: Final = "city"
 _CAP: Final = Fraction(100)
 _DELTA_CAP: Final = Fraction(1, 2)
 _WORD: Final = 16
-_CELLS: Final = 1 << _WORD
+CELLS: Final = 1 << _WORD
+_EDGE: Final = Fraction(1, 1 << 10)
+"""How near the edge of its region a number lies, in parts of its width."""
 STEADY: Final = "Z"
 """A place at which there is always exactly one person, so that somebody is counted on every dataset."""
 HOURS: Final = {"when": "2021-06-03T11:00:00+00:00/2021-06-03T13:00:00+00:00", "every": "1h"}
@@ -77,11 +80,30 @@ class Scripted:
 
 def words_for(law: Law, most: int) -> list[int]:
     """For each value 0..most of the noise, a 16-bit word that the sampler turns into it."""
-    every = np.arange(_CELLS, dtype=np.uint16)
-    values = law.add_to(np.zeros(_CELLS, dtype=np.int64), Scripted(every))
+    return words_that_draw(lambda source: law.add_to(np.zeros(CELLS, dtype=np.int64), source), most)
+
+
+def words_that_draw(sampler: Callable[[Entropy], NDArray[np.int64]], most: int) -> list[int]:
+    """For each value 0..most, a word that leads to it; the sampler is asked for one draw a cell."""
+    values = sampler(Scripted(np.arange(CELLS, dtype=np.uint16)))
     # The cells of a value lie side by side; one at the border may need more bits, one in the middle does not.
     cells = [np.flatnonzero(values == value) for value in range(most + 1)]
     return [int(found[found.size // 2]) for found in cells]
+
+
+def just_below(high: Ball, width: Ball) -> tuple[int, ...]:
+    """A number below this bound, within its region, as four 16-bit numbers, the last digits first."""
+    return _limbs(exact.lower(high) - exact.lower(width) * _EDGE)
+
+
+def just_above(low: Ball, width: Ball) -> tuple[int, ...]:
+    """A number above this bound, within its region, in the same way."""
+    return _limbs(exact.upper(low) + exact.lower(width) * _EDGE)
+
+
+def _limbs(number: Fraction) -> tuple[int, ...]:
+    word = int(number * (1 << 64))
+    return tuple(word >> shift & 0xFFFF for shift in (0, 16, 32, 48))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +113,7 @@ class Made:
     files: Mapping[str, bytes]
     charged: Fraction
     """What the ledger holds for it, net of what came back."""
+    charged_delta: Fraction
 
     def answers(self) -> dict[Condition, tuple[str, int | None]]:
         """State and upper bound of each place in each window, or of each group by each measure."""
@@ -140,8 +163,10 @@ class Desk:
         )
         files = {path.name: path.read_bytes() for path in sorted(out.iterdir())}
         with open_ledger(self._home / "ledger.db") as ledger:
-            charged = _CAP - ledger.remaining(_DATASET).epsilon
-        return Made(files=_without_chance(files), charged=charged)
+            left = ledger.remaining(_DATASET)
+        return Made(
+            files=_without_chance(files), charged=_CAP - left.epsilon, charged_delta=_DELTA_CAP - left.delta
+        )
 
     about: ClassVar[str] = "places"
     """The argument that names the list of what is asked about."""

@@ -17,6 +17,7 @@ import numpy as np
 
 from safeside.audit.cases_draws import adaptive
 from safeside.audit.published import ALL_TERMS, WAYS, Way, borders, exactly, frozen, only_from_the_system
+from safeside.audit.published_ordinary import ORDINARY
 from safeside.audit.published_selection import SELECTED
 from safeside.audit.publishing import replaced
 from safeside.mechanisms.ageo import AGeo
@@ -30,6 +31,7 @@ from safeside.privacy.account import Cost
 from safeside.releases import files, publication
 from safeside.releases.methods import Conditions, Drawn
 from safeside.releases.methods.counts import NoisyCounts
+from safeside.releases.methods.decision import OneBitDecisions
 from safeside.releases.methods.selection import LEVEL, PASSED, SelectedConditions
 from safeside.releases.methods.sparse import SparseCounts
 from safeside.visits import Counts, count_visits
@@ -38,6 +40,7 @@ from safeside_studies.planted.procedures import caught
 
 _COUNTS, _SPARSE, _RANDOM = WAYS
 _TESTED, _UNKNOWN, _HOURS = SELECTED
+_PADDED, _DECISION = ORDINARY
 
 
 def said(wrong: str | None) -> Caught:
@@ -271,6 +274,29 @@ def day_counted_for_an_hour() -> Caught:
         return caught(exactly(_HOURS))
 
 
+def half_the_delta() -> Caught:
+    """The ledger is told half of the delta that a padded count needs."""
+    cost = NoisyCounts.cost
+
+    def cheap(self: NoisyCounts, asked: Conditions, periods: tuple[str, ...]) -> Cost:
+        whole = cost(self, asked, periods)
+        return msgspec.structs.replace(whole, delta=whole.delta / 2)
+
+    with replaced(NoisyCounts, "cost", cheap), replaced(publication, "check_claims", lambda _release: None):
+        return caught(exactly(_PADDED))
+
+
+def decided_at_the_next_threshold() -> Caught:
+    """A decision is drawn as if the threshold were one higher than the one that it is said of."""
+    draw = OneBitDecisions.draw
+
+    def later(self: OneBitDecisions, asked: Conditions, counts: Any, source: Any = None) -> Drawn:
+        return draw(self, replace(asked, at_most=asked.at_most + 1), counts, source)
+
+    with replaced(OneBitDecisions, "draw", later):
+        return caught(exactly(_DECISION))
+
+
 PUBLISHED: Final = named(
     order_by_counts_within_random_buckets,
     thresholds_of_the_first_block,
@@ -287,4 +313,6 @@ PUBLISHED: Final = named(
     claim_refunded,
     words_for_the_included_only,
     day_counted_for_an_hour,
+    half_the_delta,
+    decided_at_the_next_threshold,
 )
