@@ -25,7 +25,7 @@ from tests.visits.plain import Stay
 
 from safeside.errors import BadFile
 from safeside.visits import VisitFormat, Window, read_places
-from safeside.visits.count.packing import Tuning
+from safeside.visits.count.sorted_keys import Tuning
 from safeside.visits.times.every import split
 
 BERLIN = "Europe/Berlin"

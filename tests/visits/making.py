@@ -16,8 +16,8 @@ from tests.visits.plain import Stay
 from safeside import visits as real
 from safeside.progress import quiet
 from safeside.visits import Counts, Expected, Places, Report, VisitFormat, Window, read_places
-from safeside.visits.count.packing import USUAL, Tuning
 from safeside.visits.count.scan import Tally, run
+from safeside.visits.count.sorted_keys import USUAL, Tuning
 from safeside.visits.read.source import open_paths, open_visits
 from safeside.visits.times.every import Windows
 

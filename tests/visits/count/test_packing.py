@@ -14,8 +14,9 @@ from tests.visits.making import DAY, NOON, count_visits, scanned
 
 from safeside.errors import BadFile
 from safeside.visits import Expected, Window, read_places
-from safeside.visits.count.packing import PEEKED, Layout, Tuning, count_keys
+from safeside.visits.count.packing import PEEKED
 from safeside.visits.count.scan import is_wide
+from safeside.visits.count.sorted_keys import Layout, Tuning, count_keys
 from safeside.visits.count.spans import FIRST, LAST
 from safeside.visits.read.files import Opened
 
@@ -29,11 +30,29 @@ def test_keys_give_people_per_place_and_the_most_places(rows: list[tuple[int, in
     keys = pl.Series([person << 3 | place for person, place in rows], dtype=pl.Int64)
     for block, some, parts in ((1, 1000, 8), (3, 4, 3), (1 << 18, 1000, 1)):
         tuning = Tuning(batch=block, sample=some)
-        counts, most = count_keys(keys, Layout(place=3), per_person=True, parts=parts, tuning=tuning)
+        counted = count_keys(keys, Layout(place=3), per_person=True, parts=parts, tuning=tuning)
         truth = Counter(place for _, place in set(rows))
-        assert counts.tolist() == [[truth[place] for place in range(8)]]
+        assert counted.steps.tolist() == [[truth[place] for place in range(8)]]
         each = Counter(person for person, _ in set(rows))
-        assert most == max(each.values(), default=0)
+        assert counted.most == max(each.values(), default=0)
+        assert counted.again.size == 0, "nobody asked"
+
+
+@given(pairs, st.sampled_from([0, 3]))
+def test_what_several_keys_share_is_listed_once(rows: list[tuple[int, int]], shared: int) -> None:
+    """Person and place, or the person alone; in however many parts and batches."""
+    numbers = [person << 3 | place for person, place in rows]
+    many = Counter(number >> shared for number in numbers)
+    for block, some, parts in ((1, 1000, 8), (3, 4, 3), (1 << 18, 1000, 1)):
+        counted = count_keys(
+            pl.Series(numbers, dtype=pl.Int64),
+            Layout(place=3),
+            per_person=False,
+            parts=parts,
+            shared=shared,
+            tuning=Tuning(batch=block, sample=some),
+        )
+        assert sorted(counted.again.tolist()) == sorted(one for one, times in many.items() if times > 1)
 
 
 @pytest.mark.parametrize("layout", [Layout(place=3), Layout(place=5, windows=5)])
@@ -70,9 +89,9 @@ def test_keys_with_spans_give_people_per_place_and_window(
     for block, some, parts in ((1, 1000, 8), (3, 4, 3), (1 << 18, 1000, 1)):
         tuning = Tuning(batch=block, sample=some)
         keys = pl.Series(numbers, dtype=pl.Int64)
-        counts, most = count_keys(keys, layout, per_person=True, parts=parts, tuning=tuning)
-        assert counts.tolist() == [[truth[place, window] for place in range(4)] for window in range(5)]
-        assert most == max(each.values(), default=0)
+        counted = count_keys(keys, layout, per_person=True, parts=parts, tuning=tuning)
+        assert counted.steps.tolist() == [[truth[place, window] for place in range(4)] for window in range(5)]
+        assert counted.most == max(each.values(), default=0)
 
 
 @given(pairs.filter(bool), st.sampled_from(WHOLE), st.sampled_from(WHOLE), st.integers(0, 3))

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from safeside.errors import BadFile
 from safeside.progress import quiet
 from safeside.visits.count.odd_ids import any_odd, group_text, looks
-from safeside.visits.count.packing import USUAL, Tuning, pack
+from safeside.visits.count.packing import pack
 from safeside.visits.count.row_checks import (
     doubtful,
     doubtful_if_counted,
@@ -33,6 +33,7 @@ from safeside.visits.count.row_checks import (
     row_checks,
     stayed,
 )
+from safeside.visits.count.sorted_keys import USUAL, Tuning
 from safeside.visits.count.spans import FIRST, LAST, SPAN, WINDOW, Extent, each_window
 from safeside.visits.count.stay_detection import detect_stays
 from safeside.visits.count.unlisted import LeftOut, read_unlisted, unlisted_query
@@ -240,27 +241,30 @@ def _in_numbers(source: Source, frame: Frame, places: Places, asked: _Asked) -> 
     if keys.null_count():
         return None
 
-    def texts() -> tuple[bool, bool]:
-        """Whether no two people share a hash, and whether some identifier is odd."""
-        if not packed.hashed:
-            return True, False
-        everywhere = asked.per_person or asked.unlisted
-        distinct = packed.hashes_are_distinct(keys, found["person"], everywhere=everywhere)
-        looked = not source.declared.trust_ids and found.height > 0
-        return distinct, looked and any_odd(nw.from_native(found.lazy()).select(*looks()))
+    everywhere = asked.per_person or asked.unlisted
+
+    def odd() -> bool:
+        """Whether some identifier is odd, as far as it was not told to be a number."""
+        looked = packed.hashed and not source.declared.trust_ids and found.height > 0
+        return looked and any_odd(nw.from_native(found.lazy()).select(*looks()))
 
     with ThreadPoolExecutor(1) as beside:
-        compared = beside.submit(texts)
+        odd_ids = beside.submit(odd)
         unlisted = packed.unlisted(keys) if asked.unlisted else None
-        values, unknown, most = packed.count(keys, per_person=asked.per_person, sparing=asked.wide)
-        distinct, odd = compared.result()
+        values, unknown, most, again = packed.count(
+            keys, per_person=asked.per_person, sparing=asked.wide, everywhere=everywhere
+        )
+        hashed = packed.hashed
+        distinct = not hashed or packed.hashes_are_distinct(
+            keys, found["person"], again, everywhere=everywhere
+        )
     if not distinct:
         return None
     return Tally(
         values=values,
         unknown=unknown,
         doubtful=False,
-        odd_ids=odd,
+        odd_ids=odd_ids.result(),
         most_places=most if asked.per_person else None,
         unlisted=unlisted,
         packed=True,
