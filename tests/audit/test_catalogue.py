@@ -105,8 +105,6 @@ def test_progress_is_told_from_start_to_end(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(catalogue, "samplers", lambda: drawn)
     quick = [one for one in catalogue.published() if one.name == "entropy"]
     monkeypatch.setattr(catalogue, "published", lambda: quick)
-    monkeypatch.setattr(catalogue, "selected", lambda: ())
-    monkeypatch.setattr(catalogue, "groups", lambda: ())
     rows = catalogue.audit(listen)
     assert len(rows) == len(told) == 5 + 1 + 3
     assert told[0] == 0

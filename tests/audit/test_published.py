@@ -10,16 +10,17 @@ import pytest
 
 from safeside import exact
 from safeside.audit.case import Case, Check
-from safeside.audit.published import ALL_TERMS, PAIRS, WAYS, Way, published
-from safeside.audit.published_groups import FROZEN, GROUPED, groups
-from safeside.audit.published_ordinary import ORDINARY, ordinary
-from safeside.audit.published_selection import SELECTED, selected
+from safeside.audit.catalogue import published
+from safeside.audit.published import ALL_TERMS, PAIRS, WAYS, Way
+from safeside.audit.published_groups import FROZEN, GROUPED
+from safeside.audit.published_ordinary import ORDINARY
+from safeside.audit.published_selection import SELECTED
 from safeside.audit.publishing import HOURS, Scripted, desk, replaced, words_for
 from safeside.ledger.witness import STATE_VARIABLE
 from safeside.mechanisms.laws import Up
 from safeside.releases.methods import METHODS, chosen
 
-EVERY = [*published(), *ordinary(), *selected(), *groups()]
+EVERY = published()
 NOTHING = dict.fromkeys(("max_alarms", "order", "profile", "learn_from", "decision"))
 
 

@@ -35,8 +35,6 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the published path one row, of the planted bugs one of each list: other tests have them all."""
     rows = [one for one in catalogue.published() if one.name == "entropy"]
     monkeypatch.setattr(catalogue, "published", lambda: rows)
-    monkeypatch.setattr(catalogue, "selected", lambda: ())
-    monkeypatch.setattr(catalogue, "groups", lambda: ())
     for name in ("MECHANISMS", "PROCEDURES", "SELECTION", "PUBLISHED", "SAMPLERS"):
         monkeypatch.setattr(planted, name, getattr(planted, name)[:1])
 

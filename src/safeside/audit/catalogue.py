@@ -14,7 +14,7 @@ from safeside.audit.cases_draws import Sampler, samplers
 from safeside.audit.cases_groups import grouped
 from safeside.audit.cases_selection import selection
 from safeside.audit.cases_sequences import sparse, vector
-from safeside.audit.published import published
+from safeside.audit.published import places
 from safeside.audit.published_groups import groups
 from safeside.audit.published_ordinary import ordinary
 from safeside.audit.published_selection import selected
@@ -26,16 +26,14 @@ def cases() -> tuple[Case, ...]:
     return (*additive(), *grouped(), *sparse(), *selection(), *vector(), *local(), *approximate(), *account())
 
 
+def published() -> tuple[Case | Check, ...]:
+    """Everything that is driven through `publish`: every method, under each definition, places and groups."""
+    return (*places(), *ordinary(), *selected(), *groups())
+
+
 def audit(progress: Progress = quiet) -> list[Row]:
     """Every row of `safeside audit`."""
-    every: tuple[Case | Check | Sampler, ...] = (
-        *cases(),
-        *published(),
-        *ordinary(),
-        *selected(),
-        *groups(),
-        *samplers(),
-    )
+    every: tuple[Case | Check | Sampler, ...] = (*cases(), *published(), *samplers())
     rows: list[Row] = []
     for one in every:
         progress(len(rows) / len(every), f"{one.name}: {one.setting}")

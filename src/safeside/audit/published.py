@@ -168,8 +168,8 @@ ALL_TERMS: Final[Mapping[str, Mapping[str, Any]]] = {
 """Every method there is."""
 
 
-def published() -> Iterator[Case | Check]:
-    """Every row about the published path."""
+def places() -> Iterator[Case | Check]:
+    """Every row about places, and about where the randomness comes from."""
     for way in WAYS:
         setting = f"eps = {exact.show(way.epsilon)}; {way.name}: every transcript through publish and ledger"
         yield Case(name="published", setting=setting, tight=True, run=partial(exactly, way))
