@@ -19,10 +19,10 @@ from typing import Any
 
 import psycopg
 import pytest
-from tests.ledger.stores import QUESTION, about, cost, is_postgres, witnesses
+from tests.ledger.stores import QUESTION, about, backup, cost, is_postgres, restore, witnesses
 
 from safeside.errors import LedgerForked, OverBudget
-from safeside.ledger import Ledger, Reservation, create_ledger, events, open_ledger, queue
+from safeside.ledger import Ledger, Reservation, create_ledger, events, open_ledger, queue, steps
 from safeside.ledger.account import Group, Tally
 
 
@@ -45,6 +45,39 @@ def interrupted(
             yield
     finally:
         setattr(owner, name, real)
+
+
+def test_what_an_interrupted_run_recorded_is_with_the_witnesses_before_anybody_is_told(
+    ledger: Ledger, url: str, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever is told that it is paid publishes: no backup may then forget the commit."""
+    paid = ledger.reserve("city", "r", QUESTION, cost())
+    copy = backup(url)
+
+    def stop(name: str) -> None:
+        if name == steps.of("commit", steps.STORED):
+            raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(steps, "reached", stop)
+        with pytest.raises(KeyboardInterrupt):
+            ledger.commit(paid, "first")
+    told = f"event {paid.number + 1} ".encode()
+    assert not any(told in one.read_bytes() for one in witnesses(url, state))
+    real, flushed = os.fsync, set()
+
+    def fsync(handle: int) -> None:
+        real(handle)
+        flushed.add(Path(f"/proc/self/fd/{handle}").readlink())
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with open_ledger(url) as again:
+        assert again.reserve("city", "r", QUESTION, cost()).manifest == "first"
+    assert all(told in one.read_bytes() for one in witnesses(url, state))
+    assert {one.resolve() for one in witnesses(url, state)} <= flushed
+    restore(url, copy)
+    with open_ledger(url) as restored, pytest.raises(LedgerForked):
+        restored.commit(paid, "second")
 
 
 def sparse(ledger: Ledger) -> Reservation:
@@ -163,6 +196,9 @@ def locked(url: str) -> Iterator[None]:
 def test_ctrl_c_while_the_database_is_waited_for_leaves_it_to_others(
     ledger: Ledger, url: str, state: Path
 ) -> None:
+    file = ledger.chain.store.queue
+    assert file is not None
+    served = file.read_bytes()[8:16]
     with locked(url):
         process = subprocess.Popen(
             [sys.executable, "-c", WAITS, url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -170,9 +206,7 @@ def test_ctrl_c_while_the_database_is_waited_for_leaves_it_to_others(
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stdout.readline() == "waits\n"
-        file = ledger.chain.store.queue
-        assert file is not None
-        while not file.exists() or not file.read_bytes()[8:16].strip(b"\0"):
+        while file.read_bytes()[8:16] == served:
             os.sched_yield()  # until it is served, and waits for the database
         process.send_signal(signal.SIGINT)
     assert process.stdout.readline() == "interrupted\n"

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import resource
 import struct
 import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
+from types import FrameType
 
 import psycopg
 import pytest
@@ -131,3 +135,53 @@ def test_a_queue_that_was_spoilt_stops_nobody(ledger: Ledger, url: str, spoil: s
     with open_ledger(url) as other:
         other.reserve("city", "b", QUESTION, cost())
     assert ledger.remaining("city").epsilon == 1
+
+
+def test_an_interruption_at_the_end_of_a_turn_leaves_the_queue(tmp_path: Path) -> None:
+    """Else everybody on the machine would wait for a process that does nothing."""
+    file, leaving = tmp_path / "queue", ExitStack.__exit__.__code__
+
+    def interrupt(frame: FrameType, _event: str, _argument: object) -> None:
+        if frame.f_code is leaving:
+            sys.settrace(None)
+            raise KeyboardInterrupt
+
+    before = sys.gettrace()
+    with pytest.raises(KeyboardInterrupt), queue.in_turn(file, 60):
+        sys.settrace(interrupt)
+    sys.settrace(before)
+    with queue.in_turn(file, 0):
+        pass
+
+
+def test_a_process_with_many_open_files_waits_as_others_do(tmp_path: Path) -> None:
+    """`select` takes no number of a file above 1023."""
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(limits[0], 4096), max(limits[1], 4096)))
+    open_files = [os.dup(0) for _ in range(1100)]
+    try:
+        with (
+            queue.in_turn(tmp_path / "queue", 60),
+            pytest.raises(queue.Late),
+            queue.in_turn(tmp_path / "queue", 0.01),
+        ):
+            pass
+    finally:
+        for one in open_files:
+            os.close(one)
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
+@pytest.mark.parametrize("held", [(0, 1), (16, 1 << 40)])
+def test_whoever_gets_no_number_is_told_so_in_time(tmp_path: Path, held: tuple[int, int]) -> None:
+    """Somebody was stopped while it took its own, or has locked all there are."""
+    file = tmp_path / "queue"
+    with queue.in_turn(file, 60):
+        pass
+    with file.open("r+b") as other:
+        lock = struct.pack("hhqqi", fcntl.F_WRLCK, os.SEEK_SET, *held, 0)
+        fcntl.fcntl(other, fcntl.F_OFD_SETLK, lock)
+        with pytest.raises(queue.Late), queue.in_turn(file, 0.01):
+            pass
+    with queue.in_turn(file, 60):
+        pass

@@ -80,6 +80,23 @@ def test_the_note_of_an_address_is_enough_though_its_witness_is_gone(tmp_path: P
         recover_ledger(place)
 
 
+def test_a_note_that_a_full_disk_cut_off_is_written_anew(
+    tmp_path: Path, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else another ledger could be put in the place of this one, with a whole budget."""
+    place, other = tmp_path / "ledger.db", tmp_path / "other.db"
+    create_ledger(place).close()
+    (note,) = state.glob("*.place")
+    note.write_bytes(b"")
+    with open_ledger(place) as ledger:
+        ledger.create_dataset("city", "person", 3)
+    create_ledger(other).close()
+    for end in ("", ".witness"):
+        Path(f"{other}{end}").replace(f"{place}{end}")
+    with open_ledger(place) as exchanged, pytest.raises(LedgerForked):
+        exchanged.create_dataset("city", "person", 3)
+
+
 def test_another_spelling_of_the_same_path_is_the_same_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

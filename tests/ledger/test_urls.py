@@ -8,10 +8,11 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from tests.ledger.stores import QUESTION, cost
 from tests.postgres import Server
 
 from safeside.errors import LedgerError, LedgerMissing, StoreUnavailable
-from safeside.ledger import addresses, create_ledger, open_ledger
+from safeside.ledger import Draw, addresses, create_ledger, open_ledger
 
 SECRET = "hunter2"
 ONE_GROUP = pytest.mark.xdist_group("postgres")
@@ -166,6 +167,35 @@ def test_a_ledger_that_others_may_not_read_says_so(stranger: str, postgres: Serv
         open_ledger(address.replace("safeside@", f"stranger:{SECRET}@"))
     with psycopg.connect(address, autocommit=True) as connection:
         connection.execute(f"REVOKE ALL ON SCHEMA {schema} FROM stranger".encode())
+
+
+@ONE_GROUP
+def test_the_rights_that_a_message_asks_for_are_enough(stranger: str, postgres: Server, state: Path) -> None:
+    address = postgres.fresh()
+    with create_ledger(address) as made:
+        made.create_dataset("city", "person", 3)
+    theirs = address.replace("safeside@", f"stranger:{SECRET}@")
+    with psycopg.connect(address, autocommit=True) as connection:
+        ((schema,),) = connection.execute("SELECT current_schema()").fetchall()
+        connection.execute(f"GRANT USAGE ON SCHEMA {schema} TO stranger".encode())
+    with pytest.raises(LedgerError) as caught:
+        open_ledger(theirs)
+    asked = re.search(r"([A-Z, ]+ and [A-Z]+) on its tables to be used", caught.value.do)
+    assert asked is not None
+    rights = asked[1].replace(" and ", ", ")
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(f"GRANT {rights} ON ALL TABLES IN SCHEMA {schema} TO stranger".encode())
+    with open_ledger(theirs, checkpoint_every=2) as ledger:
+        for number in range(4):
+            paid = ledger.reserve("city", f"r{number}", QUESTION, cost("1/2"))
+            paid = ledger.commit(paid, f"m{number}", draw=Draw(file="f", size=1, key=b"k" * 32))
+            ledger.forget_draw(paid)
+        assert ledger.remaining("city").epsilon == 1
+        assert not ledger.draws()
+        with ledger.chain.reading() as (kept, _):
+            assert kept.checkpoint.number
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(f"DROP SCHEMA {schema} CASCADE".encode())
 
 
 @ONE_GROUP

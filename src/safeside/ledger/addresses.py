@@ -87,17 +87,16 @@ def note(addresses: Sequence[str], ledger_id: str) -> None:
     """Remember that this ledger is kept at these addresses; what is remembered already stays."""
     for address in addresses:
         path = _file(address)
-        if path.exists():
+        if known([address]).get(path):
             continue
         try:
             disk.make(path.parent)
-            handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, disk.PRIVATE)
+            # One that a crash or a full disk cut off is written anew.
+            handle = os.open(path, os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_WRONLY, disk.PRIVATE)
             with os.fdopen(handle, "wb", buffering=0) as file:
                 file.write(f"{ledger_id} {address}\n".encode())
                 os.fsync(handle)
             disk.sync(path.parent)
-        except FileExistsError:
-            continue
         except OSError as error:
             raise _unusable(path, error) from error
 

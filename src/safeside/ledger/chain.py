@@ -167,6 +167,8 @@ class Chain:
                     length = self._state.head.number + len(actions) - self._state.kept.number
                     due = not recovering and length >= self._every
                     if not actions and not (due and kind is events.Checkpoint):
+                        # It may have been recorded by a run that has not told the witnesses, and never will.
+                        self._testify(self._behind(rows, {}, told), [])
                         return self._state
                     spoken_of = {one for action in actions for one in events.documents_of(action)}
                     found = (documents or {}).items()

@@ -197,7 +197,7 @@ class PostgresStore(Store):
         return LedgerError(
             f"This user may not do that in {self.where}.",
             "Have the owner of the database grant it: the ledger needs CREATE on its schema to be made, and "
-            "SELECT, INSERT and UPDATE on its tables to be used. Nothing was spent.",
+            "SELECT, INSERT, UPDATE and DELETE on its tables to be used.",
         )
 
     def _explain(self, error: psycopg.Error) -> SafesideError:

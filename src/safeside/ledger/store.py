@@ -1,8 +1,8 @@
 """Where events are kept: one schema, one set of statements, two databases.
 
 A store knows rows and transactions, nothing of budgets. Writers are served one at a time: whoever holds the
-row of `safeside_ledger` (PostgreSQL) or the reserved lock of the file (SQLite) has read everything before it
-and is the only one who may add.
+lock of the table `safeside_ledger` (PostgreSQL) or the reserved lock of the file (SQLite) has read everything
+before it and is the only one who may add.
 """
 
 from __future__ import annotations

@@ -175,7 +175,7 @@ class Publication:
             self.require_time()
             self.ledger.require_open(self.dataset.name, self.request, self.recorded)
             rules.require_new(None if self.again else self.earlier)
-            reservation = self.ledger.reserve(self.dataset.name, self.request, self.recorded, self.cost)
+            reservation = self._reserve()
             steps.reached(publish_steps.RESERVED)
             try:
                 files = None
@@ -188,6 +188,10 @@ class Publication:
                     "again finishes the release and spends nothing more."
                 )
                 raise type(error)(error.what, error.do + again) from error
+
+    def _reserve(self) -> Reservation:
+        """What is paid for this request, and how far it has come; every witness has heard of that."""
+        return self.ledger.reserve(self.dataset.name, self.request, self.recorded, self.cost)
 
     def require_time(self) -> None:
         """A question about a time that has not come, or is not over, is refused before anything is paid."""
@@ -265,7 +269,7 @@ class Publication:
                 draw=draw,
             ), files
         except RequestConflict:
-            return self.ledger.reservation(self.request) or reservation, None
+            return self._reserve(), None
 
     def _room(self, draft: ReleaseRecord) -> int:
         """How large an encrypted draw is, from what was known before it was drawn."""
