@@ -110,8 +110,8 @@ SAID: Said = {
     "a link that leads nowhere": (
         dangling,
         BadFile,
-        "visits.csv cannot be opened.",
-        "Check that the file exists and may be read.",
+        "visits.csv cannot be opened or read.",
+        "Check that the file exists and may be read, and that its disk is whole.",
     ),
     "another file in the folder": (
         mixed_folder,

@@ -38,15 +38,19 @@ def test_keys_give_people_per_place_and_the_most_places(rows: list[tuple[int, in
         assert counted.again.size == 0, "nobody asked"
 
 
-@given(pairs, st.sampled_from([0, 3]))
-def test_what_several_keys_share_is_listed_once(rows: list[tuple[int, int]], shared: int) -> None:
+@given(pairs, st.sampled_from([Layout(place=3), Layout(place=3, windows=5)]), st.booleans())
+def test_what_several_keys_share_is_listed_once(
+    rows: list[tuple[int, int]], layout: Layout, alone: bool
+) -> None:
     """Person and place, or the person alone; in however many parts and batches."""
-    numbers = [person << 3 | place for person, place in rows]
+    span = layout.span
+    numbers = [(person << 3 | place) << span | (person + place) % 5 * (span > 0) for person, place in rows]
+    shared = layout.rest if alone else span
     many = Counter(number >> shared for number in numbers)
     for block, some, parts in ((1, 1000, 8), (3, 4, 3), (1 << 18, 1000, 1)):
         counted = count_keys(
             pl.Series(numbers, dtype=pl.Int64),
-            Layout(place=3),
+            layout,
             per_person=False,
             parts=parts,
             shared=shared,

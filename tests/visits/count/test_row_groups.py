@@ -194,22 +194,26 @@ def test_statistics_that_lie_change_nothing(tmp_path: Path) -> None:
         assert outcome(path, DAY, tmp_path / "notes") == right
 
 
-def claim_rows(path: Path, numbers: list[int]) -> None:
-    """Change how many rows the footer says each row group has."""
+def claim_rows(path: Path, numbers: list[int], whole: int | None = None) -> None:
+    """Change how many rows the footer says each row group has and, if given, the whole file."""
     content = path.read_bytes()
     begin = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
-    footer, cuts = CompactReader(content[begin:-8]), []
+    footer, cuts, of_file = CompactReader(content[begin:-8]), [], []
     for number, kind in footer.fields():
         if (number, kind) != (4, 9):
+            before = footer.position
             footer.skip(kind)
+            of_file += [(before, footer.position)] if number == 3 else []
             continue
         for _ in range(footer.size()[0]):
             for inner, inner_kind in footer.fields():
                 before = footer.position
                 footer.skip(inner_kind)
                 cuts += [(before, footer.position)] if inner == 3 else []
-    ending = content[begin:-8]
-    for (first, last), claimed in reversed(list(zip(cuts, numbers, strict=True))):
+    ending, claims = content[begin:-8], dict(zip(cuts, numbers, strict=True))
+    if whole is not None:
+        claims[of_file[0]] = whole
+    for (first, last), claimed in sorted(claims.items(), reverse=True):
         assert claimed < 64  # one byte, twice the number
         ending = ending[:first] + bytes([2 * claimed]) + ending[last:]
     path.write_bytes(content[:begin] + ending + len(ending).to_bytes(4, "little") + content[-4:])

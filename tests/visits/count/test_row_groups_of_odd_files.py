@@ -40,6 +40,38 @@ def test_a_footer_that_claims_too_few_rows_of_a_few_row_groups_loses_nobody(
     assert all("cannot be read to the end" in str(one) for one in said)
 
 
+@pytest.mark.parametrize("groups", [[10, 10, 10], [0, 0, 0]])
+def test_a_part_that_claims_to_be_empty_and_is_not_stops(tmp_path: Path, groups: list[int]) -> None:
+    """Polars reads nothing of it, and where Spark has written the folder an empty part is usual."""
+    folder, rows = tmp_path / "visits", log().filter(pl.col("start") < DAY.end).tail(60)
+    folder.mkdir()
+    (folder / "_SUCCESS").touch()
+    for number, part in enumerate(rows.iter_slices(30)):
+        part.write_parquet(folder / f"part-{number}.parquet", row_group_size=10)
+    assert same_with_notes(folder, [DAY], tmp_path / "notes") == [[2] * 5]
+    claim_rows(folder / "part-1.parquet", groups, whole=0)
+    (said,) = same_with_notes(folder, [DAY], tmp_path / "notes")
+    assert "Part-1.parquet has no rows" in str(said)
+
+
+def test_a_column_that_nobody_uses_may_differ_from_file_to_file(tmp_path: Path) -> None:
+    for number, part in enumerate(log().iter_slices(50)):
+        note = pl.lit(number) if number % 2 else pl.lit("a note")
+        part.with_columns(note=note).write_parquet(tmp_path / f"visits-{number}.parquet", row_group_size=10)
+    over_two = Window.parse("2024-03-02T12:00Z/2024-03-04T12:00Z")
+    said = same_with_notes(tmp_path / "visits-*.parquet", [DAY, over_two], tmp_path / "notes")
+    assert all(isinstance(one, list) and sum(one) for one in said)
+
+
+def test_an_end_that_milliseconds_hold_and_microseconds_do_not(tmp_path: Path) -> None:
+    """Counted in microseconds it would wrap around to just after the last start."""
+    path, wraps = tmp_path / "visits.parquet", (1 << 64) // 1000
+    far, at = int(DAY.end.timestamp() * 1000) + wraps, pl.int_range(pl.len())
+    ends = pl.when(at < 10).then(far).otherwise(pl.col("end").dt.timestamp("ms"))
+    log().with_columns(end=ends.cast(pl.Datetime("ms", "UTC"))).write_parquet(path, row_group_size=10)
+    same_with_notes(path, [DAY, NOON], tmp_path / "notes")
+
+
 @pytest.mark.parametrize("groups", [1, 2, 3])
 def test_a_few_row_groups_are_skipped_where_they_hold_nothing(tmp_path: Path, groups: int) -> None:
     path = tmp_path / "visits.parquet"
@@ -88,19 +120,27 @@ def test_a_start_in_finer_units_than_its_end(tmp_path: Path) -> None:
     assert said == [100, 0, 0, 0, 0]
 
 
+@pytest.mark.parametrize("link", ["visits.parquet", "between", "folder"])
 def test_a_link_that_is_turned_to_another_file_and_back_leaves_no_notes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, link: str
 ) -> None:
-    """Else the times of the other file would be believed of this one for good."""
-    path, notes, own, other = (tmp_path / name for name in ("visits.parquet", "notes", "own", "other"))
-    log().write_parquet(own, row_group_size=10)
-    log().with_columns(pl.col("start", "end") + timedelta(days=300)).write_parquet(other, row_group_size=10)
-    path.symlink_to(own)
-    right, real = outcome(path, DAY), ranges.measure
+    """Else the times of the other file would be believed of this one for good. A link may lead to a link, or
+    stand for a folder."""
+    notes, turning = tmp_path / "notes", tmp_path / link
+    own, other = tmp_path / "own" / "visits.parquet", tmp_path / "other" / "visits.parquet"
+    for file, later in ((own, timedelta(0)), (other, timedelta(days=300))):
+        file.parent.mkdir()
+        log().with_columns(pl.col("start", "end") + later).write_parquet(file, row_group_size=10)
 
     def turn_to(target: Path) -> None:
-        path.unlink()
-        path.symlink_to(target)
+        turning.unlink(missing_ok=True)
+        turning.symlink_to(target.parent if link == "folder" else target)
+
+    turn_to(own)
+    path = turning / own.name if link == "folder" else tmp_path / own.name
+    if link == "between":
+        path.symlink_to(turning.name)
+    right, real = outcome(path, DAY), ranges.measure
 
     def turned(*given: Any) -> list[ranges.RowGroup]:
         turn_to(other)

@@ -142,7 +142,7 @@ def test_what_is_no_list(tmp_path: Path) -> None:
         read_places(pl.DataFrame({"place": ["a"], "latitude": [1.0]}))
     with pytest.raises(BadFile, match="no file"):
         read_places(tmp_path / "nowhere.csv")
-    with pytest.raises(BadFile, match="cannot be opened"):
+    with pytest.raises(BadFile, match="cannot be opened or read"):
         read_places(tmp_path / ("x" * 300))
     with pytest.raises(BadQuestion, match="no role 'popularty'"):
         read_places(pl.DataFrame({"place": ["a"]}), columns={"popularty": "place"})

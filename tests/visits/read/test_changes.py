@@ -175,7 +175,7 @@ def test_a_disk_that_keeps_whole_seconds(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(paths.time, "time_ns", lambda: now + 7)
 
     def unsure(modified: int, changed: int, turned: int = now - 3 * 10**9) -> int:
-        of_link = {"link": 1, "turned": turned}
+        of_link = {"links": ((1, turned),)}
         stamp = paths.Stamp(size=1, modified=modified, changed=changed, file=1, device=1, **of_link)
         return stamp.unsure()
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.visits.making import DAY, count_visits, places, table
+from tests.visits.plain import Stay
 
+from safeside.errors import BadFile
 from safeside.progress import quiet
+from safeside.visits.read import fingerprint
 from safeside.visits.read.csv_bytes import CHUNK
 from safeside.visits.read.fingerprint import Fingerprint
 
@@ -77,7 +83,26 @@ def test_a_file_that_became_shorter_has_another_digest(tmp_path: Path) -> None:
     path, made = tmp_path / "file", Fingerprint(KEY)
     path.write_bytes(BYTES[:CHUNK])
     made.read(path, len(BYTES), quiet)
-    assert made.digests != (digest(BYTES),)
+    nothing = hashlib.sha256(b"").digest()
+    whole = hashlib.blake2b(
+        f"file {len(BYTES)}\n".encode(), key=KEY, digest_size=32, person=b"safeside visits"
+    )
+    whole.update(hashlib.sha256(BYTES[:CHUNK]).digest() + nothing + nothing)
+    assert made.digests == (whole.digest(),)
+
+
+def test_a_disk_that_cannot_be_read_is_said_with_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "visits.parquet"
+    table([Stay("ana", "bar", DAY.start, DAY.end)]).write_parquet(path)
+
+    def fail(_: bytes) -> bytes:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(fingerprint, "_sha256", fail)
+    with pytest.raises(BadFile, match=r"visits\.parquet cannot be opened or read"):
+        count_visits(path, places(), DAY, key=KEY)
 
 
 def test_without_a_key_no_file_is_read(tmp_path: Path) -> None:

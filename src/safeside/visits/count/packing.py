@@ -130,7 +130,7 @@ class Packing:
     ) -> bool:
         """Whether no two people share a hash at one place or, if `everywhere`, at any.
 
-        Only the text of rows that share it, as `again` lists, is compared.
+        `again` lists the hashes, with their places or alone, that several rows have; their text is compared.
         """
         if not again.size:
             return True

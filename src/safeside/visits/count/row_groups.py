@@ -47,7 +47,7 @@ _VERSION: Final = f"row groups 5, polars {pl.__version__}"
 _NONCE: Final = 12
 _AT_ONCE: Final = 16
 _FEW: Final = 2
-"""So many row groups are the first and the last."""
+"""Row groups of a file in which every one is the first or the last."""
 MOST_GROUPS: Final = 64
 """Each takes a query, and that some time, however few rows it has."""
 _MOST_RUNS: Final = 16
@@ -92,7 +92,8 @@ def skip_row_groups(source: Source, window: Window, key: bytes, folder: Path) ->
         kept += [(path, run) for run in runs(groups, window)]
     if kept == [(path, None) for path in opened.paths]:
         return source
-    return source.only(opened.scan_runs(kept))
+    columns = dict.fromkeys(name for role in source.roles.columns for name in source.roles.read(role))
+    return source.only(opened.scan_runs(kept, columns))
 
 
 def _applies(source: Source) -> bool:
@@ -130,7 +131,7 @@ def measure(source: Source, path: Path, window: Window, known: list[RowGroup] | 
     """The row groups of a file, measured as far as that may help with the window."""
     groups = _together(row_groups(path)) if known is None else known
     if known is None and 0 < len(groups) <= _FEW:
-        # Both are ends: once they are measured nothing would tell whether they are all of the file.
+        # Measuring the ends alone does not show whether the pieces are the whole file; here they are all.
         return measure_all(source, path, groups)
     if known is None and groups:
         ends = [0, len(groups) - 1]
@@ -190,7 +191,7 @@ def ask(source: Source, path: Path, groups: list[RowGroup], chosen: Collection[i
 def _rows() -> tuple[pl.Expr, ...]:
     """By which it is told whether pieces of a file are all of its rows.
 
-    Of two columns: of the one that a condition asks about alone, Polars sometimes loses rows as well.
+    Sums of two columns: of a column that only the condition needs, Polars sometimes reads too few rows.
     """
     start, end = (pl.col(role).to_physical().sum() for role in ("start", "end"))
     return pl.len().alias("rows"), start.alias("starts"), end.alias("ends")

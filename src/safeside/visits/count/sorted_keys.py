@@ -90,7 +90,7 @@ class Counted:
     most: int = 0
     """The most places of one person, each once for every window."""
     again: NDArray[np.int64]
-    """What several keys have before their last bits, each once."""
+    """The leading bits that more than one key has, each value once."""
 
 
 def count_keys(

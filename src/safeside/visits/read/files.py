@@ -15,7 +15,7 @@ from safeside.progress import Progress
 from safeside.visits.findings import LEGIBLE, Doubt, Finding
 from safeside.visits.read.csv_bytes import CHUNK, TextFile, inspect_text
 from safeside.visits.read.fingerprint import Fingerprint
-from safeside.visits.read.parquet import LegacyTimes, legacy_times
+from safeside.visits.read.parquet import LegacyTimes, legacy_times, only_footer
 from safeside.visits.read.paths import TABLE, TEXT, Found, cannot_open, find_files
 
 _MAGIC: Final = b"PAR1"
@@ -69,12 +69,15 @@ class Opened:
             )
         return self._tables(paths)
 
-    def scan_runs(self, kept: Iterable[tuple[Path, tuple[int, int] | None]]) -> pl.LazyFrame:
-        """Rows of tables: of each file named either all, or so many from some row on."""
-        runs = [
-            self._tables([path]) if run is None else self._tables([path]).slice(*run) for path, run in kept
-        ]
-        return pl.concat(runs) if runs else self._tables(list(self.paths[:1])).slice(0, 0)
+    def scan_runs(
+        self, kept: Iterable[tuple[Path, tuple[int, int] | None]], columns: Iterable[str]
+    ) -> pl.LazyFrame:
+        """These columns of tables: of each file named either all rows, or so many from some row on."""
+        chosen = list(columns)  # of the others each file may have its own, which cannot be joined
+        tables = [(self._tables([path]).select(chosen), run) for path, run in kept]
+        # A whole file without a slice: with one, Polars believes the footer's number of rows.
+        runs = [table if run is None else table.slice(*run) for table, run in tables]
+        return pl.concat(runs) if runs else self._tables(list(self.paths[:1])).select(chosen).slice(0, 0)
 
     def _tables(self, paths: list[Path]) -> pl.LazyFrame:
         # No row group is skipped on the word of its statistics: whoever wrote them may have been wrong.
@@ -242,7 +245,10 @@ def _open_tables(found: Found, fingerprint: Fingerprint, progress: Progress) -> 
             held.append(int(table.select(pl.len()).collect().item()))
     rows = sum(held)
     findings = [
-        _excused(_no_rows(path), path, rows) for path, here in zip(found.paths, held, strict=True) if not here
+        # That there are no rows is the footer's word, on which an engine reads nothing of the file.
+        _excused(_no_rows(path), path, rows) if only_footer(path) else _no_rows(path)
+        for path, here in zip(found.paths, held, strict=True)
+        if not here
     ]
     return Opened(
         found=found,

@@ -38,7 +38,7 @@ class _Pieces:
             del self._rest[:CHUNK]
 
     def read(self, path: Path, size: int) -> Iterator[int]:
-        """Take all bytes of a file, each thread reading its own pieces; yields how far the work has come."""
+        """Take all bytes of a file, each thread reading its own pieces; yields how much was handed out."""
         for begin in range(0, size, CHUNK):
             self._begin(_sha256_at, path, begin)
             yield min(begin + CHUNK, size)
@@ -65,7 +65,11 @@ def _sha256(piece: bytes) -> bytes:
 def _sha256_at(path: Path, begin: int) -> bytes:
     with path.open("rb") as stream:
         stream.seek(begin)
-        return _sha256(stream.read(CHUNK))
+        try:
+            return _sha256(stream.read(CHUNK))
+        except OSError as error:
+            # Reading does not name the file, as opening does.
+            raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 class Fingerprint:
@@ -84,7 +88,7 @@ class Fingerprint:
         return self._files[-1].update
 
     def read(self, path: Path, size: int, progress: Progress) -> None:
-        """Take the digest of a file that nothing else is read of meanwhile; nothing without a key."""
+        """Take the digest of a file whose bytes nobody hands over; nothing without a key."""
         if self.file(size) is not None:
             for done in self._files[-1].read(path, size):
                 progress(done / size, f"Reading {path.name}")

@@ -26,6 +26,8 @@ _CONVERTED: Final = 6
 _LOGICAL: Final = 10
 _END: Final = 8
 """Bytes after the footer: its length and the file's mark."""
+_BEGIN: Final = 4
+"""Bytes before the first page: the file's mark."""
 _BINARY, _LIST, _SET, _MAP, _STRUCT = range(8, 13)
 _FIXED: Final = {1: 0, 2: 0, 3: 1, 7: 8}
 """Types of fixed length; a boolean is told by its type."""
@@ -54,6 +56,13 @@ def legacy_times(path: Path) -> LegacyTimes:
             one[_NAME] for one in columns if one.get(_CONVERTED) in _MOMENTS and _LOGICAL not in one
         ),
     )
+
+
+def only_footer(path: Path) -> bool:
+    """Whether a file holds no page, whatever its footer says of rows."""
+    with path.open("rb") as stream:
+        end = stream.seek(-_END, 2)
+        return end - int.from_bytes(stream.read(4), "little") == _BEGIN
 
 
 def row_groups(path: Path) -> list[int]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import glob
 import os
 import shlex
+import stat
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NoReturn
@@ -17,6 +19,8 @@ TEXT: Final = (".csv", ".tsv", ".txt")
 COVERS: Final = "covers.toml"
 """Beside the visits it declares what they cover (`count/coverage.py`)."""
 TABLE: Final = (".parquet", ".pq")
+_MOST_LINKS: Final = 64
+"""More links on the way to a file than a system follows."""
 _TICK: Final = 12_000_000
 _COARSE: Final = 2_000_000_000
 """Nanoseconds within which two changes may get one timestamp: usually, and where file systems keep seconds.
@@ -32,14 +36,12 @@ class Stamp:
     changed: int
     file: int
     device: int
-    link: int
-    """Inode of the name itself, which may be a link that is turned to another file."""
-    turned: int
-    """When that was changed."""
+    links: tuple[tuple[int, int], ...]
+    """Inode of each link on the way to the file, which may be turned to another, and when it was changed."""
 
     def unsure(self) -> int:
         """For how many more nanoseconds a change would get the same timestamp, and so go unnoticed."""
-        return max(_unsure(self.modified, self.changed), _unsure(self.turned))
+        return max(_unsure(self.modified, self.changed), *(_unsure(turned) for _, turned in self.links), 0)
 
 
 def _unsure(*times: int) -> int:
@@ -172,13 +174,14 @@ def _pattern(folder: Path, files: list[Path]) -> str:
 
 def cannot_open(error: OSError) -> NoReturn:
     raise BadFile(
-        f"{Path(str(error.filename)).name} cannot be opened.", "Check that the file exists and may be read."
+        f"{Path(str(error.filename)).name} cannot be opened or read.",
+        "Check that the file exists and may be read, and that its disk is whole.",
     ) from None
 
 
 def _stamp(path: Path) -> Stamp:
     try:
-        status, name = path.stat(), path.lstat()
+        status, links = path.stat(), tuple(_links(path))
     except OSError as error:
         cannot_open(error)
     return Stamp(
@@ -187,6 +190,22 @@ def _stamp(path: Path) -> Stamp:
         changed=status.st_ctime_ns,
         file=status.st_ino,
         device=status.st_dev,
-        link=name.st_ino,
-        turned=name.st_ctime_ns,
+        links=links,
     )
+
+
+def _links(path: Path) -> Iterator[tuple[int, int]]:
+    """Every link on the way to a file: its folders, the file, and what they point to."""
+    ahead, here, found = list(reversed(path.absolute().parts)), Path(), 0
+    while ahead:
+        step = ahead.pop()
+        # No link is left in `here`, so that it may be gone back from.
+        here = here.parent if step == ".." else here / step
+        status = here.lstat()
+        if stat.S_ISLNK(status.st_mode):
+            found += 1
+            if found > _MOST_LINKS:
+                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
+            yield status.st_ino, status.st_ctime_ns
+            ahead += reversed(here.readlink().parts)
+            here = here.parent
