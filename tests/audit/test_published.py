@@ -9,16 +9,19 @@ import numpy as np
 import pytest
 
 from safeside import exact
+from safeside.audit import published_groups, published_recorded
 from safeside.audit.case import Case, Check
 from safeside.audit.catalogue import published
-from safeside.audit.published import ALL_TERMS, PAIRS, WAYS, Way
-from safeside.audit.published_groups import FROZEN, GROUPED
+from safeside.audit.published import PAIRS, Way
+from safeside.audit.published_groups import GROUPED
 from safeside.audit.published_ordinary import ORDINARY
+from safeside.audit.published_places import COUNTS, RECORDED, WAYS
+from safeside.audit.published_recorded import recorded
 from safeside.audit.published_selection import SELECTED
 from safeside.audit.publishing import HOURS, Scripted, desk, replaced, words_for
 from safeside.ledger.witness import STATE_VARIABLE
 from safeside.mechanisms.laws import Up
-from safeside.releases.methods import METHODS, chosen
+from safeside.releases.methods import METHODS, Method, chosen
 
 EVERY = published()
 NOTHING = dict.fromkeys(("max_alarms", "order", "profile", "learn_from", "decision"))
@@ -30,17 +33,47 @@ def test_it_holds(one: Case | Check) -> None:
     assert row.ok, row
 
 
-def test_every_method_is_run_on_recorded_randomness() -> None:
-    """Every way to answer; counts also with "at least", several windows where a method takes them."""
-    methods = {chosen(terms.get("method"), {**NOTHING, **terms}) for terms in ALL_TERMS.values()}
-    assert methods == set(METHODS.values())
-    assert any("at_least" in terms for terms in ALL_TERMS.values())
-    assert {Way(name=name, terms=terms).windows for name, terms in ALL_TERMS.items()} == {1, 2}
+def method_of(way: Way) -> type[Method]:
+    return chosen(way.terms.get("method"), {**NOTHING, **way.terms})
+
+
+def several(way: Way) -> set[str]:
+    """In what one person, or one release, has more than one."""
+    return {
+        *(["windows"] if way.windows > 1 else []),
+        *(["places"] if way.terms.get("max_places_per_person", 1) > 1 else []),
+        *(["alarms"] if way.terms.get("max_alarms", 1) > 1 else []),
+        *(["thresholds"] if len({way.limit(place) for place in ("A", "B")}) > 1 else []),
+        *(["sentences"] if "at_least" in way.terms else []),
+    }
+
+
+@pytest.mark.parametrize("ways", [RECORDED, published_groups.RECORDED], ids=["places", "groups"])
+def test_every_method_is_run_on_recorded_randomness(ways: tuple[Way, ...]) -> None:
+    assert {method_of(way) for way in ways} == set(METHODS.values())
+
+
+def test_recorded_randomness_is_run_in_every_setting_in_which_more_is_at_stake() -> None:
+    by_method: dict[type[Method], set[str]] = {}
+    for way in RECORDED:
+        by_method.setdefault(method_of(way), set()).update(several(way))
+    windows = {"windows"} if any(way.windows > 1 for way in SELECTED) else set()
+    every = {"thresholds", "places", "windows", "sentences"}
+    assert by_method[METHODS["counts"]] == every
+    assert by_method[METHODS["sparse"]] == {"thresholds", "places", "alarms"}
+    assert by_method[METHODS["selection"]] == {"thresholds"} | windows
+    assert any("people" in way.terms and "publish_at_least" in way.terms for way in RECORDED)
+    assert len({way.name for way in RECORDED}) == len(RECORDED)
+
+
+def test_a_row_in_which_nothing_can_be_compared_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(published_recorded, "_answers", lambda *_: ())
+    assert recorded(COUNTS) == "no two answers could be compared"
 
 
 def test_every_transcript_is_listed_of_every_method_and_under_each_definition() -> None:
     every: list[Way] = [*WAYS, *ORDINARY, *SELECTED]
-    ways = [chosen(way.terms.get("method"), {**NOTHING, **way.terms}) for way in every]
+    ways = [method_of(way) for way in every]
     assert set(ways) == set(METHODS.values())
     standard = {method for way, method in zip(every, ways, strict=True) if way.delta}
     assert standard == {method for method in METHODS.values() if method.ordinary}
@@ -57,6 +90,14 @@ def test_one_person_satisfies_several_conditions_at_once() -> None:
     assert min(falls) == 1
 
 
+def test_one_person_changes_as_many_counts_as_are_paid_for() -> None:
+    for way in WAYS:
+        falls = [
+            sum(way.counts(left).values()) - sum(way.counts(right).values()) for left, right in way.pairs
+        ]
+        assert max(falls) == way.conditions_of_one
+
+
 def test_regions_of_randomness_are_disjoint_and_most_of_what_happens() -> None:
     for way in SELECTED:
         for dataset in {one for pair in way.pairs for one in pair}:
@@ -67,14 +108,12 @@ def test_regions_of_randomness_are_disjoint_and_most_of_what_happens() -> None:
             assert mass < 1.0000001
 
 
-def test_every_method_is_run_on_groups_and_all_that_can_be_drawn_is_listed() -> None:
-    methods = {chosen(way.terms.get("method"), {**NOTHING, **way.terms}) for way in FROZEN.values()}
-    assert methods == set(METHODS.values())
+def test_all_that_can_be_drawn_of_groups_is_listed() -> None:
     for way in GROUPED:
         for left, right in way.pairs:
             before, after = way.counts(left), way.counts(right)
             assert max(before[one] - after[one] for one in before) == 1
-            assert sum(before.values()) - sum(after.values()) <= way.most_measures
+            assert sum(before.values()) - sum(after.values()) <= way.conditions_of_one
             for dataset in (left, right):
                 mass = sum((one.mass for one in way.regions(way.counts(dataset))), exact.ball(0))
                 assert abs(float(mass.mid()) - 1) < 1e-12
@@ -89,9 +128,13 @@ def test_every_method_is_run_on_groups_and_all_that_can_be_drawn_is_listed() -> 
 def test_all_that_can_be_drawn_under_the_standard_definition_is_listed() -> None:
     for way in ORDINARY:
         assert {(right, left) for left, right in way.pairs if len(left) != len(right)} <= {*way.pairs}
+        falls = [
+            abs(sum(way.counts(left).values()) - sum(way.counts(right).values())) for left, right in way.pairs
+        ]
+        assert max(falls) == way.conditions_of_one, "one person is counted as often as is paid for"
         for left, right in way.pairs:
             before, after = way.counts(left), way.counts(right)
-            assert sum(abs(before[one] - after[one]) for one in before) == 1
+            assert 1 <= sum(abs(before[one] - after[one]) for one in before) <= way.conditions_of_one
             for dataset in (left, right):
                 listed = list(way.regions(way.counts(dataset)))
                 assert len({one.words for one in listed}) == len(listed)
@@ -108,7 +151,7 @@ def test_datasets_are_neighbours_and_differ() -> None:
 
 
 def test_a_word_gives_the_noise_it_stands_for() -> None:
-    law = Up(WAYS[0].epsilon)
+    law = Up(COUNTS.epsilon)
     for value, word in enumerate(words_for(law, 3)):
         assert law.add_to(np.zeros(1, np.int64), Scripted([word])).tolist() == [value]
 

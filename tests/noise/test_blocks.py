@@ -231,6 +231,18 @@ def test_a_linear_place_is_the_smaller_of_two() -> None:
     assert np.bincount(drawn).tolist() == [7, 5, 3, 1]
 
 
+def test_each_of_several_linear_places_has_two_of_its_own() -> None:
+    """The same sixteen pairs, all that are left drawn at once."""
+    part = sampler(Fraction(1, 151))
+    word = word_of(part.left.bounds[1].tolist()[0])
+    pairs = [(one, other) for one in range(4) for other in range(4)]
+    cells = np.full(len(pairs), part.decided, np.uint16)
+    places = np.array([one << 14 for one, _ in pairs], np.uint16)
+    seconds = [other << 14 for _, other in pairs]
+    drawn = part.extend(np.concatenate([cells, places]), Numbers(*[*word] * len(pairs), *seconds))
+    assert np.bincount(drawn).tolist() == [7, 5, 3, 1]
+
+
 @pytest.mark.parametrize("rate", RATES)
 def test_draws_that_the_table_leaves_do_not_disturb_the_others(rate: Fraction) -> None:
     part = sampler(rate)

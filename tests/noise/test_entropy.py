@@ -81,7 +81,9 @@ def test_threads_that_share_the_system_source_get_bits_of_their_own() -> None:
 @pytest.mark.parametrize("n", [16, DIRECT + 16])
 def test_a_forked_child_does_not_repeat_its_parent(n: int) -> None:
     source = system_entropy()
+    # What either kept for later, the child would have as well.
     source.uint16(n)
+    source.bits(8)
     read, write = os.pipe()
     child = os.fork()
     if child == 0:

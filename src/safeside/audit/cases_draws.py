@@ -91,8 +91,10 @@ def laws() -> Iterator[Sampler]:
         yield of_law("geometric, upwards", shown, Up(rate))
         yield of_law("geometric, downwards", shown, Down(rate))
         yield of_law("geometric, two-sided", shown, Both(rate))
-    # So small that a draw is put together from digits.
-    yield of_law("geometric, upwards", "eps/Δ = 0.001", Up(Fraction(1, 1000)))
+    # So small that a draw is a block of values and a place in it.
+    small = Fraction(1, 1000)
+    yield of_law("geometric, upwards", "eps/Δ = 0.001", Up(small))
+    yield of_law("geometric, two-sided", "eps/Δ = 0.001", Both(small))
     yield of_law("padded geometric", "eps = 1, pad 5", Padded(Fraction(1), 5))
 
 

@@ -14,9 +14,9 @@ from safeside.audit.cases_draws import Sampler, samplers
 from safeside.audit.cases_groups import grouped
 from safeside.audit.cases_selection import selection
 from safeside.audit.cases_sequences import sparse, vector
-from safeside.audit.published import places
 from safeside.audit.published_groups import groups
 from safeside.audit.published_ordinary import ordinary
+from safeside.audit.published_places import places
 from safeside.audit.published_selection import selected
 from safeside.progress import Progress, quiet
 

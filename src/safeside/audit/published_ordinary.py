@@ -19,7 +19,8 @@ import numpy as np
 
 from safeside import exact
 from safeside.audit.case import Case
-from safeside.audit.published import AT_A, AT_B, NOBODY, PLACES, Pairs, Region, Way, exactly
+from safeside.audit.published import AT_A, AT_B, AT_BOTH, NOBODY, PLACES, Pairs, Region, Way, exactly
+from safeside.audit.published_places import TWO_HOURS, TWO_PLACES_A_PERSON
 from safeside.audit.publishing import CELLS, Condition, just_above, just_below, words_that_draw
 from safeside.exact import Ball
 from safeside.mechanisms.laws import Padded
@@ -49,7 +50,8 @@ class PaddedCounts(Ordinary):
     """Every value of the noise at A and B, and the most probable one at the steady place."""
 
     def regions(self, _true: Mapping[Condition, int]) -> Iterator[Region]:
-        law = PaddedGeo(epsilon=self.epsilon, delta=self.delta).law
+        most = self.conditions_of_one
+        law = PaddedGeo(epsilon=self.epsilon / most, delta=self.delta / most).law
         assert isinstance(law, Padded)
         words = _words_of(law)
         for noise in itertools.product(words, repeat=len(PLACES)):
@@ -108,11 +110,21 @@ def _bits(probability: Ball, value: bool) -> tuple[int, ...]:
     return just_above(border, probability) if value else just_below(border, border)
 
 
+_BOTH_ADDED: Final[Pairs] = (((AT_BOTH, AT_A), (AT_A,)), ((AT_A,), (AT_BOTH, AT_A)))
 ORDINARY: Final = (
     PaddedCounts(
         name="padded",
         terms={**_TERMS, "delta": "1/4"},
         delta=Fraction(1, 4),
+        tight=False,
+    ),
+    PaddedCounts(
+        name="padded, two places a person",
+        terms={**_TERMS, "delta": "1/2", **TWO_HOURS, **TWO_PLACES_A_PERSON},
+        delta=Fraction(1, 2),
+        each=Fraction(1, 2),
+        pairs=_BOTH_ADDED,
+        of_dataset=TWO_PLACES_A_PERSON,
         tight=False,
     ),
     Decisions(

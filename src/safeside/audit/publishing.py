@@ -17,9 +17,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, Final, TypeVar
 from unittest import mock
 
+import msgspec
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -30,12 +32,20 @@ from safeside.ledger import create_ledger, open_ledger
 from safeside.ledger.witness import STATE_VARIABLE
 from safeside.mechanisms.laws import Law
 from safeside.noise.entropy import Entropy, simulated_entropy
+from safeside.privacy.account import Budget
+from safeside.releases.asking import ask
+from safeside.releases.files import compose
 from safeside.releases.publish import publish
+from safeside.releases.record import SIGNATURE
+from safeside.releases.release import Release, hold
 from safeside.releases.signing import create_key
+from safeside.visits import Places
 
 WHEN: Final = "2021-06-03T12:00:00+00:00"
 _KNOWN_ON: Final = datetime(2021, 6, 10, tzinfo=UTC)
 _DATASET: Final = "city"
+_NOBODY: Final = "allow_nobody"
+"""An argument that is about the run, not the question."""
 _CAP: Final = Fraction(100)
 _DELTA_CAP: Final = Fraction(1, 2)
 _WORD: Final = 16
@@ -114,16 +124,31 @@ class Made:
     charged: Fraction
     """What the ledger holds for it, net of what came back."""
     charged_delta: Fraction
+    release: Release
+    """As it was read from the disk again."""
 
     def answers(self) -> dict[Condition, tuple[str, int | None]]:
         """State and upper bound of each place in each window, or of each group by each measure."""
+        return {condition: (row["state"], row["upper_bound"]) for condition, row in self._rows()}
+
+    def lower_bounds(self) -> dict[Condition, int]:
+        """What there are at least, said at some confidence."""
+        return {condition: row["lower_bound"] for condition, row in self._rows()}
+
+    def _rows(self) -> Iterator[tuple[Condition, dict[str, Any]]]:
         table = pl.read_csv(self.files["answers.csv"])
         target, again = table.columns[0], "measure" if "measure" in table.columns else table.columns[1]
         number = {name: at for at, name in enumerate(table[again].unique(maintain_order=True))}
-        return {
-            (row[target], number[row[again]]): (row["state"], row["upper_bound"])
-            for row in table.iter_rows(named=True)
-        }
+        for row in table.iter_rows(named=True):
+            yield (row[target], number[row[again]]), row
+
+    def other_than_follows(self, places: Places) -> str | None:
+        """A file that is not what answers and question alone give, if there is one."""
+        record = msgspec.structs.replace(self.release.record, answers={}, files={})
+        made = compose(record, self.release.answers, self.release.conditions, places)
+        # Made by whoever holds the key, and about the other files.
+        others = (name for name in self.files if name != SIGNATURE and made[name] != self.release.file(name))
+        return next((f"{name} is not what follows from answers and question" for name in others), None)
 
     def outcome(self) -> dict[str, int]:
         """What was drawn of all conditions together; nothing where the method publishes no such thing."""
@@ -134,17 +159,19 @@ class Made:
 class Desk:
     """One publisher. A dataset lists, for each person, the places they are at."""
 
-    def __init__(self, home: Path, listed: Mapping[str, Sequence[Any]]) -> None:
+    def __init__(self, home: Path, listed: Mapping[str, Sequence[Any]], limits: Mapping[str, Any]) -> None:
         self._home, self._kept = home / "desk", home / "kept"
         self._kept.mkdir(parents=True)
         pl.DataFrame(listed).write_csv(self._kept / "list.csv")
         create_key(self._kept / "key", now=_KNOWN_ON)
         self._kept.rename(self._home)
         with create_ledger(self._home / "ledger.db", now=_KNOWN_ON) as ledger:
-            ledger.create_dataset(_DATASET, "person", _CAP, _DELTA_CAP, now=_KNOWN_ON)
+            ledger.create_dataset(_DATASET, "person", _CAP, _DELTA_CAP, now=_KNOWN_ON, **limits)
         shutil.copytree(self._home, self._kept)
 
-    def publish(self, dataset: Sequence[frozenset[str]], entropy: Entropy, terms: Mapping[str, Any]) -> Made:
+    def publish(
+        self, dataset: Sequence[frozenset[str]], entropy: Entropy | None, terms: Mapping[str, Any]
+    ) -> Made:
         """Put everything back as it was at first, write the dataset, publish, and read what came out."""
         shutil.rmtree(self._home)
         shutil.copytree(self._kept, self._home)
@@ -159,14 +186,28 @@ class Desk:
             known_on=_KNOWN_ON,
             request_id="r-audit",
             entropy=entropy,
-            **{self.about: self._home / "list.csv", **self.always, **terms},
+            **self._asked(terms),
         )
         files = {path.name: path.read_bytes() for path in sorted(out.iterdir())}
-        with open_ledger(self._home / "ledger.db") as ledger:
-            left = ledger.remaining(_DATASET)
+        charged = self.charged()
         return Made(
-            files=_without_chance(files), charged=_CAP - left.epsilon, charged_delta=_DELTA_CAP - left.delta
+            files=_without_chance(files),
+            charged=charged.epsilon,
+            charged_delta=charged.delta,
+            release=hold(out, files),
         )
+
+    def charged(self) -> Budget:
+        """What the ledger holds for everything so far."""
+        with open_ledger(self._home / "ledger.db") as ledger:
+            return Budget(epsilon=_CAP, delta=_DELTA_CAP) - ledger.remaining(_DATASET)
+
+    def places(self, terms: Mapping[str, Any]) -> Places:
+        """The list as a question with these terms reads it."""
+        return ask(**{name: value for name, value in self._asked(terms).items() if name != _NOBODY}).places
+
+    def _asked(self, terms: Mapping[str, Any]) -> dict[str, Any]:
+        return {self.about: self._home / "list.csv", **self.always, **terms}
 
     about: ClassVar[str] = "places"
     """The argument that names the list of what is asked about."""
@@ -208,21 +249,29 @@ def _without_chance(files: Mapping[str, bytes]) -> dict[str, bytes]:
 
 
 def desk(
-    places: Sequence[str], limits: Sequence[int], popularity: Sequence[int] | None = None
+    places: Sequence[str],
+    limits: Sequence[int],
+    popularity: Sequence[int] | None = None,
+    of_dataset: Mapping[str, int] = MappingProxyType({}),
 ) -> AbstractContextManager[Desk]:
-    """A publisher of visits to these places, and to the steady one."""
-    busy = {} if popularity is None else {"popularity": list(popularity)}
-    return opened(Desk, {"place": [*places, STEADY], "at_most": [*limits, 1], **busy})
+    """A publisher of visits to these places, which stand on a map, and to the steady one."""
+    listed: dict[str, Sequence[Any]] = {"place": [*places, STEADY], "at_most": [*limits, 1]}
+    steps = [step / 1000 for step in range(len(places) + 1)]
+    listed |= {"latitude": [35 + step for step in steps], "longitude": [139 + step for step in steps]}
+    listed |= {} if popularity is None else {"popularity": popularity}
+    return opened(Desk, listed, of_dataset)
 
 
 Kind = TypeVar("Kind", bound=Desk)
 
 
 @contextmanager
-def opened(kind: type[Kind], listed: Mapping[str, Sequence[Any]]) -> Iterator[Kind]:
-    """A publisher in a directory of their own, which is gone afterwards."""
+def opened(
+    kind: type[Kind], listed: Mapping[str, Sequence[Any]], of_dataset: Mapping[str, int]
+) -> Iterator[Kind]:
+    """A publisher in a directory of their own, which is gone afterwards; `of_dataset` are its limits."""
     with tempfile.TemporaryDirectory(prefix="safeside-audit-") as directory:
         home = Path(directory).resolve()
         # The second witness belongs to the desk and is put back with it.
         with mock.patch.dict(os.environ, {STATE_VARIABLE: str(home / "desk" / "state")}):
-            yield kind(home, listed)
+            yield kind(home, listed, of_dataset)

@@ -12,13 +12,14 @@ from safeside_studies.planted.mechanisms import MECHANISMS, SAMPLERS, Caught, Pl
 from safeside_studies.planted.procedures import PROCEDURES
 from safeside_studies.planted.published import PUBLISHED
 from safeside_studies.planted.selection import SELECTION
+from safeside_studies.planted.settings import SETTINGS
 
 __all__ = ["Caught", "Planted", "planted", "self_test"]
 
 
 def planted() -> tuple[Planted, ...]:
     """Every planted bug."""
-    return (*MECHANISMS, *PROCEDURES, *SELECTION, *PUBLISHED, *GROUPS, *SAMPLERS)
+    return (*MECHANISMS, *PROCEDURES, *SELECTION, *PUBLISHED, *SETTINGS, *GROUPS, *SAMPLERS)
 
 
 def self_test(progress: Progress = quiet) -> list[tuple[Planted, Caught]]:

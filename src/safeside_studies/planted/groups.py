@@ -14,6 +14,7 @@ from safeside.audit.publishing import replaced
 from safeside.groups import Measures, count
 from safeside.groups.table import people_checks
 from safeside.releases import grouped
+from safeside.releases.files import answers
 from safeside.releases.methods import Conditions, Drawn
 from safeside.releases.methods.counts import NoisyCounts
 from safeside.visits import Doubt
@@ -37,7 +38,7 @@ def share_rounded_up() -> Caught:
 def one_measure_where_a_person_is_in_two() -> Caught:
     """Noise for one count, although the domains allow one person in two of the measures."""
     with replaced(Measures, "most_of_a_person", property(lambda _self: 1)):
-        return caught(exactly(replace(_AT_ONCE, most_measures=1)))
+        return caught(exactly(replace(_AT_ONCE, each=None)))
 
 
 def size_from_the_data() -> Caught:
@@ -65,8 +66,19 @@ def condition_that_skips_missing_values() -> Caught:
         return said(doubtful())
 
 
+def share_shown_rounded_down() -> Caught:
+    """The share that is published beside a bound is rounded to the nearest, or down."""
+
+    def down(count: int, size: int) -> int:
+        return 1000 * min(count, size) // size
+
+    with replaced(answers, "tenths_at_most", down):
+        return caught(exactly(_LISTED))
+
+
 GROUPS: Final = named(
     share_rounded_up,
+    share_shown_rounded_down,
     one_measure_where_a_person_is_in_two,
     size_from_the_data,
     condition_that_skips_missing_values,

@@ -16,9 +16,13 @@ import msgspec
 import numpy as np
 
 from safeside.audit.cases_draws import adaptive
-from safeside.audit.published import ALL_TERMS, WAYS, Way, borders, exactly, frozen, only_from_the_system
+from safeside.audit.published import Way, exactly
+from safeside.audit.published_long import long_list
 from safeside.audit.published_ordinary import ORDINARY
+from safeside.audit.published_places import COUNTS, RANDOM, SELECTION, SPARSE
+from safeside.audit.published_recorded import recorded
 from safeside.audit.published_selection import SELECTED
+from safeside.audit.published_source import only_from_the_system
 from safeside.audit.publishing import replaced
 from safeside.mechanisms.ageo import AGeo
 from safeside.mechanisms.ladder import Climbed, Ladder
@@ -38,9 +42,8 @@ from safeside.visits import Counts, count_visits
 from safeside_studies.planted.mechanisms import Caught, named
 from safeside_studies.planted.procedures import caught
 
-_COUNTS, _SPARSE, _RANDOM = WAYS
 _TESTED, _UNKNOWN, _HOURS = SELECTED
-_PADDED, _DECISION = ORDINARY
+_PADDED, _, _DECISION = ORDINARY
 
 
 def said(wrong: str | None) -> Caught:
@@ -73,7 +76,7 @@ def order_by_counts_within_random_buckets() -> Caught:
         return by_chance[np.argsort(-seen[-1][by_chance], kind="stable")]
 
     with replaced(publication, "count_visits", keep_counts), replaced(SparseCounts, "settled", by_counts):
-        return said(frozen(_RANDOM))
+        return said(recorded(RANDOM))
 
 
 def thresholds_of_the_first_block() -> Caught:
@@ -85,7 +88,7 @@ def thresholds_of_the_first_block() -> Caught:
         return in_turn(self, counts, repeated, moves, source)
 
     with replaced(SparseQueries, "_in_turn", shifted):
-        return said(borders(4097))
+        return said(long_list(4097, "sparse"))
 
 
 def quiet_answers_share_a_draw() -> Caught:
@@ -124,7 +127,7 @@ def drawn_again_where_it_is_unclear() -> Caught:
         first, second = draw(self, asked, counts, source), draw(self, asked, counts, source)
         return replace(first, values=np.minimum(first.values, second.values))
 
-    return _exactly(_COUNTS, NoisyCounts, "draw", again)
+    return _exactly(COUNTS, NoisyCounts, "draw", again)
 
 
 def half_the_price() -> Caught:
@@ -136,12 +139,12 @@ def half_the_price() -> Caught:
         return msgspec.structs.replace(whole, epsilon=whole.epsilon / 2)
 
     with replaced(NoisyCounts, "cost", cheap), replaced(publication, "check_claims", lambda _release: None):
-        return caught(exactly(_COUNTS))
+        return caught(exactly(COUNTS))
 
 
 def alarm_given_back() -> Caught:
     """What an alarm cost goes back to the ledger with the rest."""
-    return _exactly(_SPARSE, Cost, "unused", lambda self, _alarms: self.epsilon)
+    return _exactly(SPARSE, Cost, "unused", lambda self, _alarms: self.epsilon)
 
 
 def noise_left_out_of_a_bound() -> Caught:
@@ -153,7 +156,7 @@ def noise_left_out_of_a_bound() -> Caught:
         loud = drawn.values > asked.at_most
         return replace(drawn, values=np.where(loud, np.maximum(counts, asked.at_most + 1), drawn.values))
 
-    return _exactly(_SPARSE, SparseCounts, "draw", plain)
+    return _exactly(SPARSE, SparseCounts, "draw", plain)
 
 
 def total_in_a_page() -> Caught:
@@ -169,7 +172,7 @@ def total_in_a_page() -> Caught:
         return files.compose(msgspec.structs.replace(record, counted=said), *given)
 
     with replaced(NoisyCounts, "draw", drawn), replaced(publication, "compose", composed):
-        return caught(exactly(_COUNTS))
+        return caught(exactly(COUNTS))
 
 
 def noise_of_half_the_scale() -> Caught:
@@ -179,7 +182,7 @@ def noise_of_half_the_scale() -> Caught:
     def sharp(self: AGeo, counts: Any, **more: Any) -> Any:
         return release(replace(self, epsilon=2 * Fraction(str(self.epsilon))), counts, **more)
 
-    return _exactly(_COUNTS, AGeo, "release", sharp)
+    return _exactly(COUNTS, AGeo, "release", sharp)
 
 
 def forecast_from_the_counts() -> Caught:
@@ -199,7 +202,7 @@ def forecast_from_the_counts() -> Caught:
         replaced(SelectedConditions, "settled", from_counts),
         replaced(publication, "check_claims", lambda _release: None),
     ):
-        return said(frozen(Way(name="selection", terms=ALL_TERMS["selection"])))
+        return said(recorded(SELECTION))
 
 
 def level_published_although_a_test_failed() -> Caught:
