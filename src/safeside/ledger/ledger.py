@@ -30,7 +30,7 @@ from safeside.privacy.guarantee import Unit
 
 
 class Ledger(Reader):
-    """An open ledger. Safe to use from many threads and processes at once; close it, or use `with`.
+    """An open ledger, for many threads and one process: others open their own. Close it, or use `with`.
 
     Example
         >>> from safeside import create_ledger

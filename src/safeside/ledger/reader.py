@@ -22,7 +22,7 @@ from safeside.privacy.account import Budget, Cost
 
 
 class Reader:
-    """An open ledger, read only. Safe to use from many threads and processes; close it, or use `with`."""
+    """An open ledger, read only; for many threads, and one process. Close it, or use `with`."""
 
     def __init__(self, store: Store, *, checkpoint_every: int = EVERY) -> None:
         self.chain: Final = Chain(store, checkpoint_every=checkpoint_every)
