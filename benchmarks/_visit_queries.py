@@ -115,7 +115,7 @@ def _time_digests_apart() -> None:
     def timed(fingerprint: Fingerprint, *given: Any) -> None:
         begin, work = time.perf_counter(), time.process_time()
         real(fingerprint, *given)
-        assert fingerprint.digests  # which waits until all pieces were read
+        len(fingerprint.digests)  # which waits until all pieces were read
         APART["seconds"] += time.perf_counter() - begin
         APART["cpu"] += time.process_time() - work
 
