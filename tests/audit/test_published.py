@@ -67,7 +67,7 @@ def test_recorded_randomness_is_run_in_every_setting_in_which_more_is_at_stake()
 
 
 def test_a_row_in_which_nothing_can_be_compared_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(published_recorded, "_answers", lambda *_: ())
+    monkeypatch.setattr(published_recorded, "compared_answers", lambda *_: ())
     assert recorded(COUNTS) == "no two answers could be compared"
 
 

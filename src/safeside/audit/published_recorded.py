@@ -36,7 +36,7 @@ def recorded(way: Way) -> str | None:
                 wrong = wrong or one.other_than_follows(places) or two.other_than_follows(places)
                 after = way.counts(right)
                 falls = {condition: n - after[condition] for condition, n in way.counts(left).items()}
-                found = [*_answers(way, one, two, falls)]
+                found = [*compared_answers(way, one, two, falls)]
                 if found and one.outcome() and sources[0].taken != sources[1].taken:
                     wrong = wrong or "how much randomness is taken depends on the data"
                 wrong = wrong or next((one for one in found if one), None)
@@ -63,7 +63,7 @@ def _choices(one: Made, two: Made) -> str | None:
     return None if written[0] == written[1] else "release.json depends on the data beyond its answers"
 
 
-def _answers(way: Way, one: Made, two: Made, falls: Mapping[Condition, int]) -> Iterator[str | None]:
+def compared_answers(way: Way, one: Made, two: Made, falls: Mapping[Condition, int]) -> Iterator[str | None]:
     """What is wrong with each answer that can be compared, or None."""
     if not way.own_numbers:
         return

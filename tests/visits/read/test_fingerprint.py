@@ -100,7 +100,7 @@ def test_a_disk_that_cannot_be_read_is_said_with_the_file(
     def fail(_: bytes) -> bytes:
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
-    monkeypatch.setattr(fingerprint, "_sha256", fail)
+    monkeypatch.setattr(fingerprint, "sha256_of", fail)
     with pytest.raises(BadFile, match=r"visits\.parquet cannot be opened or read"):
         count_visits(path, places(), DAY, key=KEY)
 

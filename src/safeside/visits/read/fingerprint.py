@@ -30,11 +30,11 @@ class _Pieces:
     def update(self, data: bytes) -> None:
         """The bytes that follow."""
         if not self._rest and len(data) == CHUNK:
-            self._begin(_sha256, data)
+            self._begin(sha256_of, data)
             return
         self._rest += data
         while len(self._rest) >= CHUNK:
-            self._begin(_sha256, bytes(self._rest[:CHUNK]))
+            self._begin(sha256_of, bytes(self._rest[:CHUNK]))
             del self._rest[:CHUNK]
 
     def read(self, path: Path, size: int) -> Iterator[int]:
@@ -46,7 +46,7 @@ class _Pieces:
     def digest(self) -> bytes:
         """Of all bytes so far, which are all there are."""
         if self._rest:
-            self._begin(_sha256, bytes(self._rest))
+            self._begin(sha256_of, bytes(self._rest))
             self._rest.clear()
         while self._begun:
             self._whole.update(self._begun.popleft().result())
@@ -58,7 +58,7 @@ class _Pieces:
             self._whole.update(self._begun.popleft().result())
 
 
-def _sha256(piece: bytes) -> bytes:
+def sha256_of(piece: bytes) -> bytes:
     return hashlib.sha256(piece).digest()
 
 
@@ -66,7 +66,7 @@ def _sha256_at(path: Path, begin: int) -> bytes:
     with path.open("rb") as stream:
         stream.seek(begin)
         try:
-            return _sha256(stream.read(CHUNK))
+            return sha256_of(stream.read(CHUNK))
         except OSError as error:
             # Reading does not name the file, as opening does.
             raise OSError(error.errno, error.strerror, str(path)) from error
