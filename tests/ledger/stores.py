@@ -102,9 +102,9 @@ def not_as_root() -> Iterator[None]:
         os.seteuid(was)
 
 
-def about(hour: int) -> dict[str, object]:
+def about(hour: int, *, day: int = 3) -> dict[str, object]:
     """A question that looks at one hour of a day, and says what it asks."""
-    times = [f"2021-06-03T{at:02}:00:00.000000Z" for at in (hour, hour + 1)]
+    times = [f"2021-06-{day:02}T{at:02}:00:00.000000Z" for at in (hour, hour + 1)]
     return {**QUESTION, "looked_at": times, "asks": "how many"}
 
 

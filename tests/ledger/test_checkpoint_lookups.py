@@ -65,6 +65,12 @@ def test_what_others_added_is_looked_up_together(
         assert behind.head == other.head
         assert len(asked) <= 3
         assert begun_at(behind) > 0
+        # Who is behind by many will be so again: the top of the index is in memory now.
+        for number in range(14, 23):
+            other.reserve("city", f"t{number}", about(number, day=4), cost(1))
+        asked.clear()
+        assert behind.head == other.head
+        assert not asked
 
 
 def test_a_request_that_went_back_and_was_asked_again_stands_once_under_what_it_asks(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.ledger.stores import EVERY, NOON, QUESTION, about, cost, raw, witnesses
@@ -106,3 +107,22 @@ def test_lines_that_are_no_event_stop_nobody(
     assert ledger.head.number == 6
     assert waiting.forgotten() == ledger.forgotten() == 0
     assert ledger.verify() == 6
+
+
+def test_what_a_witness_says_is_read_once_to_be_folded_and_compared(
+    ledger: Ledger, waiting: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish(ledger, 1)
+    last = ledger.head.number
+    opened: list[Path] = []
+    real = Path.open
+
+    def counted(path: Path, *given: Any, **more: Any) -> Any:
+        opened.append(path)
+        return real(path, *given, **more)
+
+    monkeypatch.setattr(Path, "open", counted)
+    waiting.chain._prepare()
+    assert folded(waiting) == last
+    assert len(opened) == len(set(opened)) > 0
+    assert waiting.forgotten() == 0

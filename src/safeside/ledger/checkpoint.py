@@ -35,6 +35,8 @@ EMPTY: Final = ""
 _MOST: Final = 16
 _DEEPEST: Final = 64
 """So many digits a path has."""
+_SEVERAL, _TOP = 8, 2
+"""Whoever is behind by so many keys will look up others soon: so many levels below the root are read whole."""
 
 Fetch = Callable[[Iterable[str]], dict[str, str]]
 """Nodes by their names, as far as they are there."""
@@ -101,6 +103,9 @@ class Index:
         for depth in range(_DEEPEST):
             self._read({name for name in level.values() if name not in self._nodes} - {EMPTY})
             nodes = {path: self._nodes[name] for path, name in level.items() if name in self._nodes}
+            if depth < _TOP and len(nodes) >= _SEVERAL:
+                below = {name for node in nodes.values() for name in (node.children or {}).values()}
+                self._read(below - self._nodes.keys())
             level = {
                 path: node.children[path[depth]]
                 for path, node in nodes.items()

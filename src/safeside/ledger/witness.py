@@ -100,6 +100,8 @@ class Witness:
         self.base = 0
         """The checkpoint it is read from: every document of an event before it stands here, too."""
         self.read = 0
+        self._ahead: tuple[int, int, bytes] | None = None
+        """What `after` read, and from where to where: `news` need not read it again."""
         self._later: dict[Head, int] = {}
         """Where the first event stands that came after a checkpoint."""
 
@@ -118,6 +120,7 @@ class Witness:
         """Read from the beginning, or as one who begins at a checkpoint, with the next call of `news`."""
         self.documents.clear()
         self.keys.clear()
+        self._ahead = None
         self.number, self.read = (0, 0) if at is None else (at.number, self.marks[at])
         self.base = self.number
         self._later.clear()
@@ -147,7 +150,7 @@ class Witness:
 
         The chain is given in order and without gaps; `checkpoint` is the last one of it.
         """
-        new = self._new()
+        new, self._ahead = self._new(), None
         whole, at = new[: new.rfind(b"\n") + 1], 0
         first = next((event.number for event in chain), 0)
         for event in islice(chain, max(0, self.number + 1 - first), None) if whole else ():
@@ -183,14 +186,19 @@ class Witness:
         Nothing is checked, and nothing counts as read.
         """
         found: list[Row] = []
-        for line in self._new().split(b"\n")[:-1]:
+        self._ahead = (self.read, self.size, self._new())
+        for line in self._ahead[2].split(b"\n")[:-1]:
             at, digest, body = _parts(line)
             if at == number + 1 + len(found):
                 found.append((at, digest.decode(errors="replace"), body.decode(errors="replace")))
         return found
 
     def _new(self) -> bytes:
-        return self._bytes(self.read, self.size) if self.size > self.read else b""
+        if self.size <= self.read:
+            return b""
+        if self._ahead is not None and self._ahead[:2] == (self.read, self.size):
+            return self._ahead[2]
+        return self._bytes(self.read, self.size)
 
     def _mark(self, text: str) -> None:
         """A mark of another file, or of one that was cut since, is none."""
