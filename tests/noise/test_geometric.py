@@ -84,6 +84,19 @@ def test_one_count_gets_what_would_have_been_drawn(noise: Noise, sign: int) -> N
         assert count.item() == seed
 
 
+@pytest.mark.parametrize("noise", KINDS)
+@pytest.mark.parametrize("beyond", [-1, 0, 2, 3])
+def test_a_draw_that_is_longer_than_a_chunk_goes_on_where_the_chunk_ends(noise: Noise, beyond: int) -> None:
+    """The same bits give the same draws, whether two chunks are asked for together or one after the other."""
+    chunk = CHUNK // sum(part.numbers for _, part in noise.parts)
+    together, apart = simulated_entropy(4), simulated_entropy(4)
+    drawn = noise.draw(chunk + beyond, together)
+    first = noise.draw(min(chunk, chunk + beyond), apart)
+    rest = noise.draw(max(0, beyond), apart)
+    assert np.array_equal(drawn, np.concatenate([first, rest]))
+    assert together.bits(64) == apart.bits(64), "no bit was taken that is not used"
+
+
 class Counted:
     """System entropy that remembers how much was asked for at a time."""
 
@@ -158,10 +171,12 @@ def test_what_is_not_a_count_is_refused_before_anything_is_drawn(counts: object)
             noise.add_to(counts, Sealed())
 
 
-@pytest.mark.parametrize("sign", [0, 2, -2, True, 0.5, "1"])
+@pytest.mark.parametrize(
+    "sign", [0, 2, -2, True, np.True_, 0.5, 1.0, np.float64(-1), Fraction(1), "1"], ids=repr
+)
 def test_a_sign_is_one_or_minus_one(sign: object) -> None:
     with pytest.raises(BadNumber):
-        geometric(1).add_to(np.zeros(1, np.int64), Sealed(), sign)
+        geometric(1).add_to(np.full(1, 2**60 + 1), Sealed(), sign)
 
 
 def test_a_truncated_geometric_with_one_value_is_certain() -> None:

@@ -1,7 +1,7 @@
 """Exact geometric numbers of a small rate, drawn as a block of values and a place in it.
 
-Where r = e^-rate is near 1, the values of a block, 2^digits in a row, are almost equally probable, and their
-differences almost a straight line. So a block is split into three parts:
+Where r = e^-rate is near 1, the values of a block, 2^digits in a row, are almost equally probable, and what
+difference there is falls almost along a straight line. So a block is split into three parts:
 
 flat    a uniform place: random bits as they come
 linear  the smaller of two uniform places

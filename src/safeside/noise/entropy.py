@@ -1,4 +1,4 @@
-"""Where random bits come from: keys of the operating system, or, for simulations only, a seed.
+"""Where random bits come from: bytes and keys of the operating system, or, for simulations only, a seed.
 
 Nothing here is a default. A caller names its source, and a seeded source says so of itself, so that what was
 drawn from it can be marked and refused where a real release is wanted.

@@ -57,7 +57,8 @@ class Noise:
 
     def add_to(self, counts: NDArray[np.int64], entropy: Entropy, sign: int = 1) -> NDArray[np.int64]:
         """A new array: the counts plus (sign 1) or minus (sign -1) one independent draw each."""
-        if isinstance(sign, bool) or sign not in (1, -1):
+        # A 1.0 would turn large counts into floats, which lose their last digits.
+        if type(sign) is not int or sign not in (1, -1):
             raise BadNumber(
                 "The sign of the noise is neither 1 nor -1.", "Give sign as 1 to add, -1 to subtract."
             )
