@@ -1,7 +1,8 @@
 """Selection: how much of a day is certified at one epsilon, beside what came before and what any could do.
 
 The day is asked place by place, and hour by hour. Only the relative popularity of places is known beforehand,
-exactly or off by a random factor, and for the hours a rough profile of a day: both are public.
+as the public list has it (right to a factor of two) or off by one more random factor, and for the hours a
+rough profile of a day: both are public.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ Whole = NDArray[np.int64]
 Floats = NDArray[np.float64]
 EPSILON: Final = 1
 SPREADS: Final = (0.0, 0.6, 1.0)
-"""How far popularity is off: the deviation of its logarithm."""
+"""How much further popularity is off than the list's is: the deviation of its logarithm."""
 _HOURS: Final = 24
 _HOUR: Final = 60
 _SCALE: Final = 1_000_000
@@ -92,9 +93,9 @@ def run(data: Movements, settings: Settings) -> Outcome:
         title="Selection: a whole day for one epsilon",
         text=(
             f"ε = {EPSILON}, mean over {len(days)} days of {many} draws each; every claim was held against "
-            "a second count and none was wrong. Only relative popularity is known, exactly or off by a "
-            "lognormal factor, and for the hours a rough public profile. The limit is what no mechanism that "
-            "is never wrong can exceed."
+            "a second count and none was wrong. Only relative popularity is known, as it is listed (right "
+            "to a factor of two) or off by one more lognormal factor, and for the hours a rough public "
+            "profile. The limit is what no mechanism that is never wrong can exceed."
         ),
         pictures=[_draw(found, before, settings)],
         findings=_findings(found, before),
@@ -112,7 +113,7 @@ def counts_of(data: Movements, what: str, day: int) -> Whole:
 
 
 def scores_of(data: Movements, what: str, spread: float, dice: np.random.Generator) -> Whole:
-    """The forecast: popularity, off by a factor, times the profile of the hours."""
+    """The forecast: listed popularity, off by one more factor, times the profile of the hours."""
     popularity = data.popularity * np.exp(spread * dice.standard_normal(data.places))
     known: Floats = popularity * _SCALE
     if what == PLACE_HOURS:
@@ -183,7 +184,7 @@ def _before(data: Movements, way: str, days: Sequence[int]) -> float:
 
 
 def _shown(spread: float) -> str:
-    return "known exactly" if spread == 0 else f"off by σ = {spread:g}"
+    return "as listed" if spread == 0 else f"off by σ = {spread:g} more"
 
 
 def _draw(found: Sequence[Measured], before: dict[str, float], settings: Settings) -> Picture:
@@ -199,8 +200,8 @@ def _draw(found: Sequence[Measured], before: dict[str, float], settings: Setting
             title="Certified in a day at one epsilon",
             caption=(
                 f"Mean number certified, ε = {EPSILON}. Dashed: what no mechanism that is never wrong can "
-                "exceed. Selection with popularity known exactly and off by a lognormal factor; left, beside "
-                "sparse answers (logarithmic)."
+                "exceed. Selection with popularity as listed and off by one more lognormal factor; left, "
+                "beside sparse answers (logarithmic)."
             ),
         )
 

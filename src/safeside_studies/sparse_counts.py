@@ -233,8 +233,9 @@ def _findings5(measured: Mapping[str, Whole], expected: Mapping[str, Theory]) ->
             "probability of at least 10 right answers, the paper's SALap in random order",
             measured[PAPER_RANDOM],
             expected[PAPER_RANDOM],
-            "As the text reads: 10 quiet places, none asked twice. It prints 492 of 5,835 places at 3 or "
-            f"more at 6 p.m.; if those come to 5 over the day, this reading reaches {_most(10):.2f} at most.",
+            "As the text reads: 10 quiet places, none asked twice. By the paper's numbers 492 of 5,835 "
+            "places had 3 visitors or more at 6 p.m.; if those have 5 or more over the day, this reading "
+            f"reaches {_most(10):.2f} at most.",
         ),
         _ten_or_more(
             "figure5.ten_or_more_code",

@@ -16,7 +16,9 @@ def reproduce(
     out: Annotated[Path, typer.Option(help="Directory for figures, results.json and report.html.")],
     figure: Annotated[
         list[str] | None,
-        typer.Option(help="Only this one: figure1 to figure6, or needed. May be given more than once."),
+        typer.Option(
+            help="Only this one: figure1 to figure6, selection, schools or needed; several times for several."
+        ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer draws: under half a minute.")] = False,
     peopleflow: Annotated[
