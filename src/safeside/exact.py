@@ -8,6 +8,7 @@ decide is repeated at twice the precision. Nothing here is ever rounded in a dir
 from __future__ import annotations
 
 import math
+import os
 import re
 import threading
 from collections.abc import Callable, Iterator
@@ -38,6 +39,15 @@ _EXPONENT: Final = re.compile(r"[eE][-+]?([\d_]+)")
 
 # The library's working precision is one global setting, so only one thread may work at a time.
 _lock = threading.RLock()
+
+
+def _new_lock() -> None:
+    """A process that is forked while another thread works has nobody who would give the lock back."""
+    global _lock
+    _lock = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_new_lock)
 
 
 def fraction(value: Number, name: str = "the number") -> Fraction:

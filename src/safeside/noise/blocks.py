@@ -17,7 +17,6 @@ Proof: docs/proofs/sampler.md, section 3.
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cached_property
 from itertools import accumulate, count, takewhile
 from typing import Final, NamedTuple
 
@@ -28,6 +27,7 @@ from numpy.typing import NDArray
 from safeside.exact import Ball, ball, lower, precision
 from safeside.noise.entropy import Entropy
 from safeside.noise.inversion import CELLS, Inversion
+from safeside.noise.once import once
 
 _PRECISION: Final = 128
 _PARTS: Final = 3
@@ -95,7 +95,7 @@ class Blocks:
             drawn[curved] = block[curved] * self._size + self.curve.values(words, entropy)
         return drawn
 
-    @cached_property
+    @once
     def ends(self) -> list[int]:
         """The cells before each block's, and all: each has as many as fit in its flat part, for certain."""
         with precision(_PRECISION):
@@ -103,12 +103,12 @@ class Blocks:
             cells = takewhile(bool, (int(lower(part * CELLS)) for part in flat))
             return list(accumulate(cells, initial=0))
 
-    @cached_property
+    @once
     def decided(self) -> int:
         """How many cells decide."""
         return self.ends[-1]
 
-    @cached_property
+    @once
     def table(self) -> NDArray[np.signedinteger]:
         """The first value of the block that each cell belongs to."""
         cells = np.diff(self.ends)

@@ -13,7 +13,6 @@ Proof: docs/proofs/sampler.md.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 from safeside.errors import BadNumber
 from safeside.exact import Ball, Term, precision, whole
 from safeside.noise.entropy import Entropy
+from safeside.noise.once import once
 
 CHUNK: Final = 1 << 17
 """Draws made at a time: few enough for the caches, enough to pay for each step's fixed cost."""
@@ -86,7 +86,7 @@ class Inversion:
             found[i] = self._settle(int(words[i]), entropy)
         return found
 
-    @cached_property
+    @once
     def table(self) -> NDArray[np.signedinteger]:
         """The value of each cell [u, u+1)/2^16 that lies between two cut points."""
         floors, ceilings = self.bounds
@@ -100,7 +100,7 @@ class Inversion:
         small.flags.writeable = False
         return small
 
-    @cached_property
+    @once
     def bounds(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
         """Integers below and above 2^64 cut(k), for k = 1, 2, ... while they fit in 64 bits.
 
