@@ -244,6 +244,16 @@ def test_each_of_several_linear_places_has_two_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("rate", RATES)
+def test_each_of_several_flat_places_stays_with_its_draw(rate: Fraction) -> None:
+    part, size = sampler(rate), shares(rate).size
+    places = np.array([LAST, 0, CELLS // 2, CELLS // 4, LAST, CELLS // 2], np.uint16)
+    cells = np.full_like(places, LAST)
+    zeros = [0] * (5 * places.size)
+    drawn = part.extend(np.concatenate([cells, places]), Numbers(*zeros))
+    assert drawn.tolist() == (places.astype(np.int64) * size // CELLS).tolist()
+
+
+@pytest.mark.parametrize("rate", RATES)
 def test_draws_that_the_table_leaves_do_not_disturb_the_others(rate: Fraction) -> None:
     part = sampler(rate)
     numbers = simulated_entropy(1).uint16(200_001 * 2)

@@ -121,6 +121,16 @@ def test_the_bits_of_all_parts_are_asked_for_at_once(noise: Noise) -> None:
     assert entropy.asked == [1000 * sum(part.numbers for _, part in noise.parts)]
 
 
+@pytest.mark.parametrize("rate", ["1", "1e-6"])
+def test_each_part_of_a_draw_has_bits_of_its_own(rate: str) -> None:
+    """The first half of the bits goes to what is added, the second to what is subtracted."""
+    noise, entropy = two_sided_geometric(rate), simulated_entropy(5)
+    (_, part), _ = noise.parts
+    added, subtracted = entropy.uint16(2 * 1000 * part.numbers).reshape(2, -1)
+    expected = part.extend(added, entropy) - part.extend(subtracted, entropy)
+    assert np.array_equal(noise.draw(1000, simulated_entropy(5)), expected)
+
+
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, np.uint64])
 def test_ordinary_numbers_are_those_of_0_to_2_62(dtype: type[np.integer]) -> None:
     most = min(int(np.iinfo(dtype).max), LARGEST - 1)

@@ -116,6 +116,15 @@ def test_the_first_16_bits_are_kept() -> None:
             assert drawn.tolist() == [sum(floor < word for floor in expected)]
 
 
+def test_each_of_several_undecided_draws_keeps_its_own_first_bits() -> None:
+    """Cells in order have values in order, whatever bits are added to each."""
+    part = sampler(Fraction(1, 100), None)
+    cells = np.arange(CELLS).astype(np.uint16)
+    drawn = part.extend(cells, system_entropy())
+    assert (np.diff(drawn[:-1]) >= 0).all()
+    assert (part.table == UNDECIDED).sum() > 500
+
+
 @pytest.mark.parametrize(("rate", "size"), LEVELS)
 def test_a_single_draw_is_what_an_array_of_one_is(rate: Fraction, size: int | None) -> None:
     """Whatever the first 16 bits, decided or not: the same value from the same bits."""
