@@ -59,6 +59,7 @@ class _Pieces:
 
 
 def sha256_of(piece: bytes) -> bytes:
+    """The digest of one piece."""
     return hashlib.sha256(piece).digest()
 
 
