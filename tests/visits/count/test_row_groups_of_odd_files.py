@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pyarrow.parquet as pq
 import pytest
 from tests.visits.count.test_row_groups import claim_rows, log, outcome
 from tests.visits.making import DAY, NOON
+from tests.visits.read.test_parquet import by_converted_type
 
 from safeside.visits import Window
 from safeside.visits.count import row_groups as ranges
@@ -58,6 +60,21 @@ def test_a_column_that_nobody_uses_may_differ_from_file_to_file(tmp_path: Path) 
     for number, part in enumerate(log().iter_slices(50)):
         note = pl.lit(number) if number % 2 else pl.lit("a note")
         part.with_columns(note=note).write_parquet(tmp_path / f"visits-{number}.parquet", row_group_size=10)
+    over_two = Window.parse("2024-03-02T12:00Z/2024-03-04T12:00Z")
+    said = same_with_notes(tmp_path / "visits-*.parquet", [DAY, over_two], tmp_path / "notes")
+    assert all(isinstance(one, list) and sum(one) for one in said)
+
+
+@pytest.mark.parametrize("later", [pl.lit("a note"), pl.lit(7), None])
+def test_a_column_of_old_times_that_nobody_uses_may_differ_from_file_to_file(
+    tmp_path: Path, later: pl.Expr | None
+) -> None:
+    """Of a converted type in the first file alone, where it means moments of UTC."""
+    for number, part in enumerate(log().iter_slices(50)):
+        path, seen = tmp_path / f"visits-{number}.parquet", later if number else pl.col("start")
+        rows = part if seen is None else part.with_columns(seen=seen)
+        pq.write_table(rows.to_arrow(), path, row_group_size=10, store_schema=False)
+        by_converted_type(path)
     over_two = Window.parse("2024-03-02T12:00Z/2024-03-04T12:00Z")
     said = same_with_notes(tmp_path / "visits-*.parquet", [DAY, over_two], tmp_path / "notes")
     assert all(isinstance(one, list) and sum(one) for one in said)

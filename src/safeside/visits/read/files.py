@@ -84,8 +84,13 @@ class Opened:
         rows = pl.scan_parquet(
             paths, use_statistics=False, glob=False, hive_partitioning=False, extra_columns="ignore"
         )
-        utc = [column for column in self.columns if column in self.old[0].utc and self._naive(column)]
-        return rows.with_columns(pl.col(utc).dt.replace_time_zone("UTC")) if utc else rows
+        old = self.old[0].utc
+        if not old:
+            return rows
+        # A column that nobody uses may be of another type here than in the first file, or missing.
+        held = rows.collect_schema().items()
+        utc = [name for name, kind in held if name in old and getattr(kind, "time_zone", "") is None]
+        return rows.with_columns(pl.col(utc).dt.replace_time_zone("UTC"))
 
     def require_same_types(self, columns: Iterable[str]) -> None:
         """Refuse tables that hold the same column in different ways."""
