@@ -101,43 +101,30 @@ class Packing:
     tuning: Tuning
 
     def count(
-        self, keys: pl.Series, *, per_person: bool, sparing: bool, everywhere: bool
-    ) -> tuple[NDArray[np.int64], list[str], int, NDArray[np.int64]]:
-        """People at each listed place in each window, visited places that are not listed, the most places of
-        one person where asked, and what several rows share (`hashes_are_distinct`). `sparing` takes less
-        memory and more time.
+        self, keys: pl.Series, rows: pl.DataFrame, *, per_person: bool, sparing: bool, everywhere: bool
+    ) -> tuple[NDArray[np.int64], list[str], int] | None:
+        """People at each listed place in each window, visited places that are not listed, and the most places
+        of one person where asked; None where two people share a hash at one place or, if `everywhere`, at any
+        two. `rows` has the text of hashed people. `sparing` takes less memory and more time.
         """
+        shared = self.layout.rest if everywhere else self.layout.span
         counted = count_keys(
             keys,
             self.layout,
             per_person=per_person,
             parts=_PARTS if sparing else pl.thread_pool_size(),
-            shared=self._shared(everywhere) if self.hashed else None,
+            shared=shared if self.hashed else None,
             tuning=self.tuning,
         )
+        if counted.again.size and not _of_one_person_each(
+            counted.again, keys // (1 << shared), rows["person"]
+        ):
+            return None
         visited = np.bitwise_or.reduce(counted.steps, axis=0) != 0
         visited[self.listed] = False
         unknown = [self.place_text.text(number) for number in np.flatnonzero(visited).tolist()]
         values = np.take(counted.steps, self.listed, axis=1).astype(np.int64).ravel()
-        return values, unknown, counted.most, counted.again
-
-    def _shared(self, everywhere: bool) -> int:
-        """How many bits of a key follow the hash of the person and, if not `everywhere`, the place."""
-        return self.layout.rest if everywhere else self.layout.span
-
-    def hashes_are_distinct(
-        self, keys: pl.Series, people: pl.Series, again: NDArray[np.int64], *, everywhere: bool
-    ) -> bool:
-        """Whether no two people share a hash at one place or, if `everywhere`, at any.
-
-        `again` lists the hashes, with their places or alone, that several rows have; their text is compared.
-        """
-        if not again.size:
-            return True
-        shared = keys // (1 << self._shared(everywhere))
-        alike = pl.DataFrame({"shared": shared, "person": people}).lazy()
-        alike = alike.filter(pl.col("shared").is_in(pl.Series(again).implode()))
-        return bool(alike.unique().select(pl.len()).collect(engine="streaming").item() == len(again))
+        return values, unknown, counted.most
 
     def unlisted(self, keys: pl.Series) -> LeftOut:
         """Rows and people at places that are not listed."""
@@ -202,6 +189,13 @@ def _person(dtype: nw.dtypes.DType, rows: pl.LazyFrame | None, end: int) -> pl.E
         return None
     fits = ((person >= 0) & (person < end)).fill_null(value=False).all()
     return person if some.select(fits).item() else None
+
+
+def _of_one_person_each(again: NDArray[np.int64], hashes: pl.Series, people: pl.Series) -> bool:
+    """Whether each hash that several rows have is of one text in all of them."""
+    alike = pl.DataFrame({"hash": hashes, "person": people}).lazy()
+    alike = alike.filter(pl.col("hash").is_in(pl.Series(again).implode()))
+    return bool(alike.unique().select(pl.len()).collect(engine="streaming").item() == len(again))
 
 
 def _hash(bits: int) -> pl.Expr:

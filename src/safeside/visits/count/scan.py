@@ -241,25 +241,24 @@ def _in_numbers(source: Source, frame: Frame, places: Places, asked: _Asked) -> 
     if keys.null_count():
         return None
 
-    everywhere = asked.per_person or asked.unlisted
-
     def odd() -> bool:
-        """Whether some identifier is odd, as far as it was not told to be a number."""
+        """Whether some identifier is odd, which none is that was packed as a number."""
         looked = packed.hashed and not source.declared.trust_ids and found.height > 0
         return looked and any_odd(nw.from_native(found.lazy()).select(*looks()))
 
     with ThreadPoolExecutor(1) as beside:
         odd_ids = beside.submit(odd)
         unlisted = packed.unlisted(keys) if asked.unlisted else None
-        values, unknown, most, again = packed.count(
-            keys, per_person=asked.per_person, sparing=asked.wide, everywhere=everywhere
+        counted = packed.count(
+            keys,
+            found,
+            per_person=asked.per_person,
+            sparing=asked.wide,
+            everywhere=asked.per_person or asked.unlisted,
         )
-        hashed = packed.hashed
-        distinct = not hashed or packed.hashes_are_distinct(
-            keys, found["person"], again, everywhere=everywhere
-        )
-    if not distinct:
+    if counted is None:
         return None
+    values, unknown, most = counted
     return Tally(
         values=values,
         unknown=unknown,
