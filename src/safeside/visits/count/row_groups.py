@@ -93,7 +93,7 @@ def skip_row_groups(source: Source, window: Window, key: bytes, folder: Path) ->
     if kept == [(path, None) for path in opened.paths]:
         return source
     columns = dict.fromkeys(name for role in source.roles.columns for name in source.roles.read(role))
-    return source.only(opened.scan_runs(kept, columns))
+    return source.only(opened.scan_runs(kept, columns, source.roles.always))
 
 
 def _applies(source: Source) -> bool:
@@ -152,19 +152,20 @@ def _together(rows: list[int]) -> list[RowGroup]:
 def measure_all(source: Source, path: Path, groups: list[RowGroup]) -> list[RowGroup]:
     """All row groups, in the pieces in which they will be read, if together they are the whole file.
 
-    Polars believes the footer's number of rows where it reads a piece, or rows without a condition, and loses
-    those beyond it in silence. With a condition it reads what the pages hold, or fails.
+    A piece ends where the footer says. What the pages hold is found by a condition on each of the two times:
+    of the column of the condition itself, Polars may read too few rows.
     """
-    start = nw.col("start")
-    any_time = source.clocks["start"].before(start, LATEST) | start.is_null()
-    held = source.file(path).filter(any_time).to_native().select(*_rows())
-    (whole,) = collect([nw.from_native(held)], source.progress, _MEASURING)
+    held = [
+        nw.from_native(source.file(path, by=source.roles.columns[role]).to_native().select(*_rows()))
+        for role in ("start", "end")
+    ]
+    whole, other = collect(held, source.progress, _MEASURING, apart=True)
     answers = ask(source, path, groups, range(len(groups)))
     sizes = [group.rows for group in groups]
-    same = answers.select(pl.col(whole.columns).sum()).equals(whole)
-    if not same or answers["rows"].to_list() != sizes:
+    together = answers.select(pl.col(whole.columns).sum())
+    if not (together.equals(whole) and together.equals(other)) or answers["rows"].to_list() != sizes:
         # The footer's numbers of rows are wrong: always read everything.
-        return [RowGroup(rows=int(whole["rows"].item()), measured=True)]
+        return [RowGroup(rows=max(whole["rows"].item(), other["rows"].item()), measured=True)]
     return with_ranges(source, answers)
 
 
@@ -189,10 +190,7 @@ def ask(source: Source, path: Path, groups: list[RowGroup], chosen: Collection[i
 
 
 def _rows() -> tuple[pl.Expr, ...]:
-    """By which it is told whether pieces of a file are all of its rows.
-
-    Sums of two columns: of a column that only the condition needs, Polars sometimes reads too few rows.
-    """
+    """By which it is told whether pieces of a file are all of its rows."""
     start, end = (pl.col(role).to_physical().sum() for role in ("start", "end"))
     return pl.len().alias("rows"), start.alias("starts"), end.alias("ends")
 

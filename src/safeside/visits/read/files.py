@@ -55,8 +55,8 @@ class Opened:
         """The files that have a header at least."""
         return tuple(path for path in self.paths if path not in self.empty)
 
-    def scan(self, only: Path | None = None) -> pl.LazyFrame:
-        """The rows of all files, or of one, not yet read."""
+    def scan(self, only: Path | None = None, *, by: str | None = None) -> pl.LazyFrame:
+        """The rows of all files, or of one, not yet read; of tables by a condition on a column, if named."""
         paths = list(self.filled) if only is None else [only]
         if self.text:
             return pl.scan_csv(
@@ -67,23 +67,33 @@ class Opened:
                 truncate_ragged_lines=False,
                 glob=False,
             )
-        return self._tables(paths)
+        return self._tables(paths, by)
 
     def scan_runs(
-        self, kept: Iterable[tuple[Path, tuple[int, int] | None]], columns: Iterable[str]
+        self, kept: Iterable[tuple[Path, tuple[int, int] | None]], columns: Iterable[str], by: str
     ) -> pl.LazyFrame:
         """These columns of tables: of each file named either all rows, or so many from some row on."""
         chosen = list(columns)  # of the others each file may have its own, which cannot be joined
-        tables = [(self._tables([path]).select(chosen), run) for path, run in kept]
-        # A whole file without a slice: with one, Polars believes the footer's number of rows.
-        runs = [table if run is None else table.slice(*run) for table, run in tables]
+        runs = [
+            self._tables([path], by).select(chosen)
+            if run is None
+            else self._tables([path]).select(chosen).slice(*run)
+            for path, run in kept
+        ]
         return pl.concat(runs) if runs else self._tables(list(self.paths[:1])).select(chosen).slice(0, 0)
 
-    def _tables(self, paths: list[Path]) -> pl.LazyFrame:
+    def _tables(self, paths: list[Path], by: str | None = None) -> pl.LazyFrame:
+        """The rows of tables, read by a condition that all meet, on the column `by`.
+
+        Without one, and in a slice, Polars believes the footer's numbers of rows, and loses those beyond them
+        in silence. With one it reads what the pages of the other columns hold, or fails.
+        """
         # No row group is skipped on the word of its statistics: whoever wrote them may have been wrong.
         rows = pl.scan_parquet(
             paths, use_statistics=False, glob=False, hive_partitioning=False, extra_columns="ignore"
         )
+        if by is not None:
+            rows = rows.filter(pl.col(by).is_null() | pl.col(by).is_not_null())
         old = self.old[0].utc
         if not old:
             return rows

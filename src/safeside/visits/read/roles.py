@@ -61,6 +61,11 @@ class Roles:
         return self.joined.get(role, (self.columns[role],))
 
     @property
+    def always(self) -> str:
+        """A column that is read of every row, for whatever question: of a time, or else of people."""
+        return self.read((*self.times, "person")[0])[0]
+
+    @property
     def movement(self) -> bool:
         """Whether rows say STAY or MOVE."""
         return "state" in self.columns

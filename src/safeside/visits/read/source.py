@@ -65,10 +65,10 @@ class Source:
         for path in self.opened.filled:
             yield prepare(self.opened.scan(path), self.roles, self.declared, numbered=True), path
 
-    def file(self, path: Path) -> Frame:
-        """The rows of one of the files."""
+    def file(self, path: Path, *, by: str | None = None) -> Frame:
+        """The rows of one of the files; of a table by a condition on a column, if named."""
         assert self.opened is not None
-        return prepare(self.opened.scan(path), self.roles, self.declared)
+        return prepare(self.opened.scan(path, by=by), self.roles, self.declared)
 
     def only(self, rows: pl.LazyFrame) -> Source:
         """The same source with fewer rows of its files."""
@@ -106,7 +106,7 @@ def open_visits(
         roles = assign(opened.columns, declared)
         opened.require_same_types(column for role in roles.columns for column in roles.read(role))
         _require_known_clock(opened, roles, declared)
-        frame = prepare(opened.scan(), roles, declared)
+        frame = prepare(opened.scan(by=roles.always), roles, declared)
     else:
         native, names = from_native(visits)
         roles = assign(names, declared)
