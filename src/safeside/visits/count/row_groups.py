@@ -152,20 +152,21 @@ def _together(rows: list[int]) -> list[RowGroup]:
 def measure_all(source: Source, path: Path, groups: list[RowGroup]) -> list[RowGroup]:
     """All row groups, in the pieces in which they will be read, if together they are the whole file.
 
-    A piece ends where the footer says. What the pages hold is found by a condition on each of the two times:
-    of the column of the condition itself, Polars may read too few rows.
+    A piece ends where the footer says. What the pages hold of each of the two times is found by a condition
+    on the other: of the column of the condition itself, Polars may read too few rows.
     """
+    rows, starts, ends = _rows()
+    by = source.roles.columns
     held = [
-        nw.from_native(source.file(path, by=source.roles.columns[role]).to_native().select(*_rows()))
-        for role in ("start", "end")
+        nw.from_native(source.file(path, by=by["end"]).to_native().select(rows, starts)),
+        nw.from_native(source.file(path, by=by["start"]).to_native().select(rows, ends)),
     ]
-    whole, other = collect(held, source.progress, _MEASURING, apart=True)
+    wholes = collect(held, source.progress, _MEASURING, apart=True)
     answers = ask(source, path, groups, range(len(groups)))
-    sizes = [group.rows for group in groups]
-    together = answers.select(pl.col(whole.columns).sum())
-    if not (together.equals(whole) and together.equals(other)) or answers["rows"].to_list() != sizes:
+    same = all(answers.select(pl.col(whole.columns).sum()).equals(whole) for whole in wholes)
+    if not same or answers["rows"].to_list() != [group.rows for group in groups]:
         # The footer's numbers of rows are wrong: always read everything.
-        return [RowGroup(rows=max(whole["rows"].item(), other["rows"].item()), measured=True)]
+        return [RowGroup(rows=int(wholes[0]["rows"].item()), measured=True)]
     return with_ranges(source, answers)
 
 
