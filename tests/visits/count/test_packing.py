@@ -201,7 +201,7 @@ def test_rows_that_the_parser_lost_stop_packed_counting_too(
     assert scanned(tmp_path / "visits.csv", PLACES, window).packed
     assert count_visits(tmp_path / "visits.csv", PLACES, window).values.sum() == 50
     whole = Opened.scan
-    monkeypatch.setattr(Opened, "scan", lambda self, *path: whole(self, *path).head(49))
+    monkeypatch.setattr(Opened, "scan", lambda self, **by: whole(self, **by).head(49))
     with pytest.raises(BadFile, match="50 rows, and 49 were read"):
         count_visits(tmp_path / "visits.csv", PLACES, window)
 
