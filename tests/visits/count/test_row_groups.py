@@ -22,6 +22,7 @@ from safeside.progress import quiet
 from safeside.visits import VisitFormat, Window
 from safeside.visits.count import row_groups as ranges
 from safeside.visits.read.parquet import CompactReader, row_groups
+from safeside.visits.read.paths import Found
 from safeside.visits.read.source import open_paths, open_visits
 
 KEY, OTHER = b"k" * 32, b"o" * 32
@@ -129,6 +130,28 @@ def test_times_are_read_once(tmp_path: Path) -> None:
     for window in (DAY, NOON, NOT_YET):
         assert not measured(path, window, notes)
     assert measured(path, DAY, notes, OTHER)
+
+
+def test_files_that_are_measured_are_looked_at_again_once_for_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not once for each, which takes hours where they are thousands."""
+    looks, real = list[Found](), Found.require_unchanged
+
+    def counted(found: Found) -> None:
+        looks.append(found)
+        real(found)
+
+    monkeypatch.setattr(Found, "require_unchanged", counted)
+    for size in (20, 100):
+        folder = tmp_path / str(size)
+        folder.mkdir()
+        for number, part in enumerate(log().iter_slices(size)):
+            part.write_parquet(folder / f"visits-{number}.parquet")
+        looks.clear()
+        outcome(folder, DAY, folder / "notes")
+        assert len(looks) <= 3  # after waiting for the clock, after measuring, and at the end
+        assert len(list((folder / "notes").iterdir())) == 200 // size
 
 
 def test_a_file_in_no_order_is_sampled_and_not_measured(tmp_path: Path) -> None:

@@ -81,15 +81,18 @@ def skip_row_groups(source: Source, window: Window, key: bytes, folder: Path) ->
     opened = source.opened
     assert opened is not None
     kept: list[tuple[Path, tuple[int, int] | None]] = []
+    new: list[tuple[_Notes, list[RowGroup]]] = []
     for path, digest in zip(opened.paths, opened.digests, strict=True):
         notes = _Notes(folder, key, digest, source)
         known = notes.read()
         groups = measure(source, path, window, known)
-        if groups != known:
-            # The digest was taken before: nothing may be noted under it of bytes that came later.
-            opened.require_unchanged()
-            notes.write(groups)
+        new += [(notes, groups)] if groups != known else []
         kept += [(path, run) for run in runs(groups, window)]
+    if new:
+        # The digests were taken before: nothing may be noted under them of bytes that came later.
+        opened.require_unchanged()
+    for notes, groups in new:
+        notes.write(groups)
     if kept == [(path, None) for path in opened.paths]:
         return source
     columns = dict.fromkeys(name for role in source.roles.columns for name in source.roles.read(role))
