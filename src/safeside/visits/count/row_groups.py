@@ -43,7 +43,7 @@ from safeside.visits.read.source import Source
 from safeside.visits.times.clocks import AFTER_1970, Stamps
 from safeside.visits.times.window import LATEST, Window
 
-_VERSION: Final = f"row groups 5, polars {pl.__version__}"
+_VERSION: Final = f"row groups 6, polars {pl.__version__}"
 _NONCE: Final = 12
 _AT_ONCE: Final = 16
 _FEW: Final = 2
