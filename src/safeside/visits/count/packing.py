@@ -104,8 +104,9 @@ class Packing:
         self, keys: pl.Series, rows: pl.DataFrame, *, per_person: bool, sparing: bool, everywhere: bool
     ) -> tuple[NDArray[np.int64], list[str], int] | None:
         """People at each listed place in each window, visited places that are not listed, and the most places
-        of one person where asked; None where two people share a hash at one place or, if `everywhere`, at any
-        two. `rows` has the text of hashed people. `sparing` takes less memory and more time.
+        of one person where asked. `sparing` takes less memory and more time.
+
+        None where two people share a hash at one place, or anywhere if `everywhere`: `rows` has their text.
         """
         shared = self.layout.rest if everywhere else self.layout.span
         counted = count_keys(
