@@ -7,7 +7,7 @@ Six ideas, each in a few files, and each built on those above it:
     what it adds up to     account (datasets, reservations, sums), checkpoint and lookup (the account without
                            reading everything), rules (what is allowed), state (the fold), other_branch (what
                            an event of a copy does to it)
-    where it is kept       store, with its queue, sqlite and postgres; witness; addresses; refusals
+    where it is kept       store, with its queue, sqlite, postgres and forks; witness; addresses; refusals
     one list for all       chain: the store, the witnesses and the account, always in the same order
     after a disaster       recovery (events lost or forked), rebuild (the database lost)
     what others call       opening, ledger (adds events), reader and status (add none)

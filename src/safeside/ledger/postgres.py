@@ -45,10 +45,10 @@ class PostgresStore(Store):
     """One database, or one schema of it (`?options=-csearch_path%3Dname`)."""
 
     def __init__(self, url: str) -> None:
+        super().__init__()
         self._psycopg = extras.load("psycopg", "A ledger in PostgreSQL", "postgres")
         self._url = url
         self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
-        self._process = 0
         try:
             parts = self._psycopg.conninfo.conninfo_to_dict(self._url)
         except self._psycopg.Error:
@@ -152,8 +152,7 @@ class PostgresStore(Store):
             raise damaged(self.where) from None
 
     def _connect(self) -> psycopg.Connection[tuple[Any, ...]]:
-        """A connection made by this process: one must not be carried into a forked process."""
-        if self._connection is None or self._connection.closed or self._process != os.getpid():
+        if self._connection is None or self._connection.closed:
             try:
                 self._connection = self._psycopg.connect(
                     self._url, autocommit=True, connect_timeout=_CONNECT_SECONDS
@@ -161,13 +160,19 @@ class PostgresStore(Store):
             except self._psycopg.Error as error:
                 # Without the driver's own words: they may repeat any part of the address.
                 raise self._not_connected(error) from None
-            self._process = os.getpid()
         return self._connection
 
     def close(self) -> None:
-        if self._connection is not None and self._process == os.getpid():
+        if self._connection is not None:
             self._connection.close()
         self._connection = None
+
+    def leave(self) -> psycopg.Connection[tuple[Any, ...]] | None:
+        connection, self._connection = self._connection, None
+        if connection is not None and not connection.closed:
+            # Else the server would not hear that the parent has died, and keep what it has locked.
+            os.close(connection.fileno())
+        return connection
 
     def _not_connected(self, error: psycopg.Error) -> LedgerError:
         """Why there is no connection. The driver gives no code for it, only words, and two flags."""

@@ -41,9 +41,10 @@ class SqliteStore(Store):
     """One file."""
 
     def __init__(self, path: Path) -> None:
+        super().__init__()
         self._path = path
         self._connection: sqlite3.Connection | None = None
-        self._opened: tuple[int, int, int] | None = None
+        self._opened: tuple[int, int] | None = None
         self.where = f'the ledger "{path}"'
         self.beside: Path | None = path.with_name(path.name + ".witness")
         self.queue: Path | None = path.with_name(path.name + ".queue")
@@ -109,20 +110,20 @@ class SqliteStore(Store):
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.Error as error:
-            self.close()
-            raise self._explain(error) from error
-        except (Unreadable, UnicodeError):
-            self.close()
-            raise damaged(self.where) from None
+        with self.used:
+            try:
+                yield
+            except sqlite3.Error as error:
+                self.close()
+                raise self._explain(error) from error
+            except (Unreadable, UnicodeError):
+                self.close()
+                raise damaged(self.where) from None
 
     def _connect(self) -> sqlite3.Connection:
-        """A connection to the file that is *now* at the path, made by this process.
+        """A connection to the file that is *now* at the path.
 
-        SQLite would go on writing to a file that was deleted or replaced, and a connection must not be
-        carried into a forked process.
+        SQLite would go on writing to a file that was deleted or replaced.
         """
         try:
             status = self._path.stat()
@@ -134,10 +135,9 @@ class SqliteStore(Store):
             raise gone(self.where, os.strerror(error.errno or 0)) from error
         if not stat.S_ISREG(status.st_mode):
             raise damaged(self.where)
-        now = (os.getpid(), status.st_dev, status.st_ino)
+        now = (status.st_dev, status.st_ino)
         if self._connection is None or now != self._opened:
-            if self._opened is not None and self._opened[0] == now[0]:
-                self.close()
+            self.close()
             self._connection = sqlite3.connect(
                 f"{self._path.absolute().as_uri()}?mode=rw",
                 uri=True,
@@ -156,6 +156,10 @@ class SqliteStore(Store):
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+    def leave(self) -> sqlite3.Connection | None:
+        connection, self._connection = self._connection, None
+        return connection
 
     def _explain(self, error: sqlite3.Error) -> SafesideError:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # The last byte names the family of the error.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
@@ -20,6 +20,7 @@ from safeside.errors import SafesideError, StoreUnavailable
 from safeside.ledger import queue
 from safeside.ledger.checkpoint import Index
 from safeside.ledger.events import Event, Head
+from safeside.ledger.forks import Connected
 from safeside.ledger.refusals import begin, busy
 from safeside.records import Record
 
@@ -298,7 +299,7 @@ class Rows:
             self._execute("UPDATE safeside_schema SET version = version + 1", ())
 
 
-class Store(ABC):
+class Store(Connected):
     """A database that holds one ledger."""
 
     where: str
