@@ -12,13 +12,14 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
+from psycopg._preparing import PrepareManager
 from tests.ledger.stores import QUESTION, about, backup, cost, is_postgres, restore, witnesses
 
 from safeside.errors import LedgerForked, OverBudget
@@ -160,6 +161,41 @@ def test_a_timer_that_rings_while_somebody_prepares_is_heard(ledger: Ledger, url
         with pytest.raises(OverBudget):
             waiting.reserve("city", "more", about(3), cost(3))
         assert waiting.remaining("city").epsilon == 2
+
+
+def test_a_timer_that_rings_while_an_event_is_stored_is_heard(
+    ledger: Ledger, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is no fault of the witness, which is open meanwhile."""
+
+    def ring(name: str) -> None:
+        if name == steps.of("reserve", steps.STORED):
+            raise TimeoutError
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(steps, "reached", ring)
+        with pytest.raises(TimeoutError):
+            ledger.reserve("city", "r", QUESTION, cost())
+    assert ledger.reserve("city", "r", QUESTION, cost()).number == 3
+    with open_ledger(url) as other:
+        assert other.remaining("city").epsilon == 2
+
+
+def test_after_an_interruption_the_server_is_asked_as_before(ledger: Ledger, url: str) -> None:
+    """The driver would count several statements as one that is often used, and prepare it."""
+
+    def stop(driver: Any, *given: Any) -> None:
+        if len(given[-1]) > 1:
+            raise KeyboardInterrupt
+
+    if is_postgres(url):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(PrepareManager, "validate", stop)
+            with suppress(KeyboardInterrupt):
+                ledger.refuse("city", "r", QUESTION, "no")
+    for number in range(8):
+        ledger.refuse("city", f"r{number}", QUESTION, "no")
+    assert [one.action.kind for one in ledger.history()[-8:]] == ["refuse"] * 8
 
 
 WAITS = """

@@ -124,13 +124,13 @@ class PostgresStore(Store):
             connection = self._connect()
             try:
                 try:
-                    connection.execute(first.encode())
+                    connection.execute(first.encode(), prepare=False)
                 except self._psycopg.OperationalError:
                     if not connection.broken:
                         raise
                     self.close()
                     connection = self._connect()
-                    connection.execute(first.encode())
+                    connection.execute(first.encode(), prepare=False)
                 yield Rows(partial(_run, connection.cursor()))
                 connection.execute("COMMIT")
             except BaseException:

@@ -261,12 +261,15 @@ class Witness:
                 disk.make(self.path.parent)
                 handle = os.open(self.path, _FLAGS | os.O_CREAT, disk.PRIVATE)
                 disk.sync(self.path.parent)
-            try:
+        try:
+            with self._explained():
                 _require_file(os.fstat(handle))
-                yield handle
+            # What goes wrong elsewhere meanwhile is none of this file's.
+            yield handle
+            with self._explained():
                 os.fsync(handle)
-            finally:
-                os.close(handle)
+        finally:
+            os.close(handle)
 
     def document(self, digest: str) -> str | None:
         """A document as the witness saw it, if it stands in what was read."""
