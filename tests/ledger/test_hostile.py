@@ -274,3 +274,55 @@ def test_an_index_of_yesterday_beside_events_of_today_forgets_nothing(paid: Ledg
             fresh.commit(fresh.reserve("city", "r33", about(33), cost(1)), "another draw")
         spend(fresh, 40)
         assert fresh.verify() == fresh.head.number
+
+
+def test_no_altered_list_of_places_writes_lines_of_its_own_into_a_witness(
+    paid: Ledger, url: str, state: Path
+) -> None:
+    """A machine whose witness has to be told of the list is told nothing that is not it."""
+    for path in witnesses(url, state):
+        path.unlink()
+    line = "compared 5 " + "1" * 64 + " 0 " + "0" * 64
+    with raw(url) as run:
+        run("UPDATE safeside_documents SET body = ?", f"[]\n{line}")
+    paid.refuse("city", "no", QUESTION, "no room")
+    for path in witnesses(url, state):
+        assert line not in path.read_text().splitlines()
+        assert path.read_text().count("event ") == paid.head.number
+
+
+def test_an_event_of_several_lines_is_none(paid: Ledger, url: str) -> None:
+    """A witness keeps each event in a line, and would lack this one for ever."""
+    head, time = paid.head, paid.chain._state.time
+    assert time is not None
+    made = events.make(head, time, events.ClockSet(reason="nothing"))
+    body = made.body.replace("{", "{\n")
+    with raw(url) as run:
+        run("INSERT INTO safeside_events VALUES (?, ?, ?)", made.number, events.digest(body), body)
+        run("UPDATE safeside_ledger SET number = ?, digest = ?", made.number, events.digest(body))
+    with pytest.raises(LedgerTampered, match=f"event {made.number} "):
+        paid.remaining("city")
+
+
+@pytest.mark.parametrize("named", [[1], {"a": 1}, 5])
+def test_a_lost_question_that_names_no_list_by_its_digest_is_charged_again(
+    paid: Ledger, url: str, state: Path, named: object
+) -> None:
+    head, time = paid.head, paid.chain._state.time
+    assert time is not None
+    before = paid.remaining("city").epsilon
+    action = events.Reserved(
+        request="lost",
+        reference="r",
+        dataset="city",
+        question={"targets": {events.DOCUMENT: named}},
+        cost=cost(1),
+        charged=cost(1).under_policy(),
+    )
+    lost = events.make(head, time, action)
+    for path in witnesses(url, state):
+        with path.open("a") as file:
+            file.write(f"event {lost.number} {lost.digest} {lost.body}\n")
+    paid.recover()
+    assert paid.remaining("city").epsilon == before - 1
+    assert paid.verify() == paid.head.number

@@ -380,10 +380,10 @@ class Chain:
                 if not self._state.passes(event.head):
                     raise tampered(event.number, "it is not what was written")
             wanted = {one for event in known for one in events.documents_of(event.action)}
-            found = {one: rows.document(one) for one in sorted(wanted - new.keys())} | new
-            lacking = {
-                one: body for one, body in found.items() if body is not None and self._lacks(witness, one)
-            }
+            found = ((one, rows.document(one)) for one in sorted(wanted - new.keys()))
+            # Nor words that are not what was asked: a line break in them would begin a line of its own.
+            there = {one: body for one, body in found if body is not None and events.digest(body) == one}
+            lacking = {one: body for one, body in (there | new).items() if self._lacks(witness, one)}
             behind.append((witness, handle, known, lacking))
         return behind
 
