@@ -13,17 +13,17 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 from safeside import records
-from safeside.errors import BadQuestion, SafesideError
-from safeside.ledger import addresses, checkpoint, events, steps
+from safeside.errors import SafesideError
+from safeside.ledger import addresses, checkpoint, events, rules, steps
 from safeside.ledger.events import Action, Event, Head
 from safeside.ledger.lookup import check_documents, in_parts
-from safeside.ledger.refusals import clock_behind, exchanged, forked, tampered
-from safeside.ledger.state import SLACK_SECONDS, State
+from safeside.ledger.refusals import exchanged, forked, tampered
+from safeside.ledger.state import State
 from safeside.ledger.store import Draw, Glance, Identity, Rows, Store
 from safeside.ledger.witness import Line, Witness, witness_of
 
@@ -340,7 +340,7 @@ class Chain:
             del self._lost[digest]
 
     def _append(self, rows: Rows, action: Action, now: datetime | None) -> Event:
-        event = events.make(self._state.head, self._time(action, now), action)
+        event = events.make(self._state.head, rules.date(self._state, action, now), action)
         self._stored = events.NOTHING
         self._state.apply(event)
         rows.append(event)
@@ -353,17 +353,6 @@ class Chain:
         rows.keep_snapshot(event.head, body.decode(), state.index, whole=not state.kept.number)
         state.kept = event.head
         return event
-
-    def _time(self, action: Action, now: datetime | None) -> datetime:
-        time = now or datetime.now(UTC)
-        if time.tzinfo is None:
-            raise BadQuestion("The moment has no time zone.", "Give it with one, for example in UTC.")
-        last = self._state.time
-        if last is None or time >= last or isinstance(action, events.ClockSet):
-            return time
-        if last - time <= timedelta(seconds=SLACK_SECONDS):
-            return last
-        raise clock_behind(time, last)
 
     def _behind(self, rows: Rows, new: dict[str, str], told: ExitStack) -> list[Behind]:
         """What each witness has not been told, for instance because a process was killed before it could.

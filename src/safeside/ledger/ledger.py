@@ -227,8 +227,7 @@ class Ledger(Reader):
             state.dataset(dataset)
             known, ends = state.reservation(request_id), None
             if known is not None and unused is not None and known.digest == unused.digest:
-                ours = unused.fresh and known.dataset == dataset
-                ends = known.digest if ours and rules.endable(state, known) else None
+                ends = known.digest if unused.fresh and rules.may_end(state, known, dataset) else None
             return _refusal(state, request_id, dataset, stored, reason, ends)
 
         with self.chain.held:

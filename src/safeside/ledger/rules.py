@@ -9,6 +9,7 @@ places: the request id that somebody types (`check_name`), and of a commit that 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,6 +21,7 @@ from safeside.exact import show
 from safeside.ledger import events
 from safeside.ledger.account import Dataset, Impossible, Reservation, Stage, looked_at, skeleton
 from safeside.ledger.periods import WORD, check_periods
+from safeside.ledger.refusals import clock_behind
 from safeside.privacy.account import ZERO, Budget, Caps, Cost
 from safeside.privacy.guarantee import Unit
 from safeside.zones import find_zone
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from safeside.ledger.lookup import Account
 
 _LONGEST_NAME: Final = 200
+SLACK: Final = timedelta(minutes=2)
+"""Clocks of several machines differ a little."""
 PEOPLE_FLOOR: Final = 20
 """A declared number of people below this says too much about each of them; settings may raise it."""
 
@@ -36,6 +40,28 @@ def require(allowed: bool, why: str) -> None:
     """Believe an event only where the rules allow it; whoever adds one has asked before."""
     if not allowed:
         raise Impossible(why)
+
+
+def may_follow(state: Account, action: events.Action, time: datetime) -> None:
+    """Something can be the next event: dated, and the first one exactly where there is none before it."""
+    require(time >= earliest(state, action, time), "it is dated before the event it follows")
+    require((state.head.number == 0) == isinstance(action, events.LedgerCreated), "a ledger begins once")
+
+
+def earliest(state: Account, action: events.Action, time: datetime) -> datetime:
+    """Before this moment no such event is dated; only one that sets the clock may be."""
+    return time if state.time is None or isinstance(action, events.ClockSet) else state.time
+
+
+def date(state: Account, action: events.Action, now: datetime | None) -> datetime:
+    """The time of a new event; ClockBackwards where the clock is further behind than clocks differ."""
+    time = now or datetime.now(UTC)
+    if time.tzinfo is None:
+        raise BadQuestion("The moment has no time zone.", "Give it with one, for example in UTC.")
+    least = earliest(state, action, time)
+    if least - time > SLACK:
+        raise clock_behind(time, least)
+    return max(time, least)
 
 
 def may_create(state: Account, action: events.DatasetCreated) -> None:
@@ -214,6 +240,11 @@ def endable(state: Account, one: Reservation) -> bool:
     public = any(state.datasets[name].public_balance for name in members)
     alone = not one.recharged and not one.resumed and not one.stopped
     return one.stage is Stage.RESERVED and alone and not public
+
+
+def may_end(state: Account, one: Reservation, dataset: str) -> bool:
+    """Whether a refused question about a dataset may return this reservation."""
+    return one.dataset == dataset and endable(state, one)
 
 
 def stoppable(one: Reservation) -> bool:

@@ -37,8 +37,6 @@ from safeside.privacy.account import Budget
 
 _AT_ONCE: Final = 4
 """So many events are folded between two pauses."""
-SLACK_SECONDS: Final = 120
-"""Clocks of several machines differ a little; an event is never dated before the one it follows."""
 
 
 @dataclass(kw_only=True)
@@ -117,10 +115,7 @@ class State(Account):
 
     def _fold(self, event: Event) -> None:
         action = event.action
-        if self.time is not None and event.time < self.time and not isinstance(action, events.ClockSet):
-            raise Impossible("it is dated before the event it follows")
-        if (self.head.number == 0) != isinstance(action, events.LedgerCreated):
-            raise Impossible("a ledger begins once")
+        rules.may_follow(self, action, event.time)
         match action:
             case events.LedgerCreated():
                 self.ledger_id, self.key = action.ledger, action.key
@@ -271,7 +266,7 @@ class State(Account):
     def _refuse(self, action: events.Refused) -> None:
         if action.ends is not None:
             one = self.known(action.request, action.ends)
-            own = one.dataset == action.dataset and rules.endable(self, one)
+            own = rules.may_end(self, one, action.dataset)
             rules.require(own, "it returns what may have been drawn")
             self.group(one.dataset).credit(one.cost.accounts, one.charged, undo=True)
             self.tallies[one.dataset].remove(one)

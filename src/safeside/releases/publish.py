@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, fields, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,7 +14,7 @@ import msgspec
 from safeside import records, untrusted
 from safeside.errors import BadQuestion, LedgerMissing, MadeByNewer, ReleaseError
 from safeside.ledger import Ledger, Published, Stage, open_ledger
-from safeside.ledger.state import SLACK_SECONDS
+from safeside.ledger.rules import SLACK
 from safeside.noise.entropy import Entropy
 from safeside.progress import Progress, quiet
 from safeside.releases.asking import ARGUMENTS, Inquiry, ask, require_declared
@@ -74,9 +74,7 @@ class Account:
     def __post_init__(self) -> None:
         """What becomes known later must not be claimed to be counted: that is how "never wrong" would end."""
         moment = self.known_on
-        if moment is not None and (
-            moment.tzinfo is None or moment > datetime.now(UTC) + timedelta(seconds=SLACK_SECONDS)
-        ):
+        if moment is not None and (moment.tzinfo is None or moment > datetime.now(UTC) + SLACK):
             raise BadQuestion(
                 "The moment the data speak from lies in the future, or has no time zone.",
                 "Give `known_on=` as a moment that has passed, or leave it out.",

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -25,7 +25,7 @@ from safeside.decisions.states import State
 from safeside.errors import BadRelease, SafesideError
 from safeside.ledger import Budget, Ledger, Releases, Stage
 from safeside.ledger.account import NO_RELEASES
-from safeside.ledger.state import SLACK_SECONDS
+from safeside.ledger.rules import SLACK
 from safeside.privacy.guarantee import Unit
 from safeside.records import Part, canonical
 from safeside.releases import files
@@ -208,7 +208,7 @@ def _check_moment(record: ReleaseRecord) -> None:
     over = window.start if question.so_far else window.end
     if known_on < over.replace(microsecond=0):
         raise bad("it speaks from a moment before the time it is about was over, and does not say so")
-    if question.so_far and known_on > window.end + timedelta(seconds=SLACK_SECONDS):
+    if question.so_far and known_on > window.end + SLACK:
         raise bad("it speaks from a moment when the time it is about was over, and says so far")
 
 
