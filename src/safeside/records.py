@@ -129,10 +129,10 @@ def upgraded(kind: type[AnyRecord], value: Mapping[str, Any]) -> AnyRecord:
     return convert(kind, fields)
 
 
-def of_today(kind: type[AnyRecord], data: bytes) -> AnyRecord:
-    """The record that these bytes are, in one step, where they are of today's version; else ValueError.
+def of_today(kind: type[AnyRecord], data: bytes | str) -> AnyRecord:
+    """The record that these bytes, or this text, are, in one step, where they are of today's version.
 
-    For many records at once: their spelling is not looked at, and no reason is given.
+    ValueError where not. For many records at once: their spelling is not looked at, and no reason is given.
     """
     read: AnyRecord = _reader(kind).decode(data)
     return read

@@ -282,7 +282,7 @@ def parse(body: str, known: str | None = None) -> Event:
     `known` is its digest, where that was computed before.
     """
     try:
-        record = _decoded(body.encode())
+        record = _decoded(body)
         moment = datetime.fromisoformat(record.time)
     except MadeByNewer:
         raise
@@ -319,7 +319,7 @@ def _event(record: EventRecord, time: datetime, body: str, said: str) -> Event:
     )
 
 
-def _decoded(data: bytes) -> EventRecord:
+def _decoded(data: str) -> EventRecord:
     """The record. Only `is_canonical` looks at its spelling: there may be a hundred thousand events."""
     try:
         return records.of_today(EventRecord, data)

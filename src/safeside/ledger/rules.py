@@ -44,13 +44,13 @@ def require(allowed: bool, why: str) -> None:
 
 def may_follow(state: Account, action: events.Action, time: datetime) -> None:
     """Something can be the next event: dated, and the first one exactly where there is none before it."""
-    require(time >= earliest(state, action, time), "it is dated before the event it follows")
+    require(not _is_behind(state, action, time), "it is dated before the event it follows")
     require((state.head.number == 0) == isinstance(action, events.LedgerCreated), "a ledger begins once")
 
 
-def earliest(state: Account, action: events.Action, time: datetime) -> datetime:
-    """Before this moment no such event is dated; only one that sets the clock may be."""
-    return time if state.time is None or isinstance(action, events.ClockSet) else state.time
+def _is_behind(state: Account, action: events.Action, time: datetime) -> bool:
+    """Whether this is before the last event; only what sets the clock may be dated so."""
+    return state.time is not None and time < state.time and not isinstance(action, events.ClockSet)
 
 
 def date(state: Account, action: events.Action, now: datetime | None) -> datetime:
@@ -58,10 +58,12 @@ def date(state: Account, action: events.Action, now: datetime | None) -> datetim
     time = now or datetime.now(UTC)
     if time.tzinfo is None:
         raise BadQuestion("The moment has no time zone.", "Give it with one, for example in UTC.")
-    least = earliest(state, action, time)
-    if least - time > SLACK:
-        raise clock_behind(time, least)
-    return max(time, least)
+    last = state.time
+    if last is None or not _is_behind(state, action, time):
+        return time
+    if last - time > SLACK:
+        raise clock_behind(time, last)
+    return last
 
 
 def may_create(state: Account, action: events.DatasetCreated) -> None:

@@ -187,10 +187,12 @@ class Witness:
         """
         found: list[Row] = []
         self._ahead = (self.read, self.size, self._new())
+        number, wanted = number + 1, _start(number + 1)
         for line in self._ahead[2].split(b"\n")[:-1]:
-            at, digest, body = _parts(line)
-            if at == number + 1 + len(found):
-                found.append((at, digest.decode(errors="replace"), body.decode(errors="replace")))
+            if line.startswith(wanted):
+                digest, _, body = line[len(wanted) :].decode(errors="replace").partition(" ")
+                found.append((number, digest, body))
+                number, wanted = number + 1, _start(number + 1)
         return found
 
     def _new(self) -> bytes:
@@ -295,6 +297,11 @@ class Witness:
 
 def _line(event: Event) -> str:
     return f"{_EVENT} {event.number} {event.digest} {event.body}\n"
+
+
+def _start(number: int) -> bytes:
+    """How the line of the event of that number begins."""
+    return b"%b%d " % (_EVENT_START, number)
 
 
 def _parts(line: bytes) -> tuple[int, bytes, bytes]:
