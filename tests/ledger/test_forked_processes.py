@@ -12,6 +12,17 @@ from tests.ledger.stores import QUESTION, cost, is_postgres
 
 from safeside.ledger import Ledger, open_ledger, steps
 
+
+def test_other_threads_and_forked_processes_use_connections_of_their_own(ledger: Ledger) -> None:
+    child = os.fork()
+    if child == 0:
+        ledger.reserve("city", "child", QUESTION, cost())
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    ledger.reserve("city", "parent", QUESTION, cost())
+    assert ledger.remaining("city").epsilon == 1
+
+
 BUSY = """
 import os
 import sys

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from datetime import timedelta
 from fractions import Fraction
 
@@ -380,16 +379,6 @@ def test_a_question_is_written_exactly(ledger: Ledger) -> None:
     with pytest.raises(BadQuestion):
         ledger.reserve("city", " a\n", QUESTION, cost())
     assert ledger.reservation("a") is None
-
-
-def test_other_threads_and_forked_processes_use_connections_of_their_own(ledger: Ledger) -> None:
-    child = os.fork()
-    if child == 0:
-        ledger.reserve("city", "child", QUESTION, cost())
-        os._exit(0)
-    assert os.waitpid(child, 0)[1] == 0
-    ledger.reserve("city", "parent", QUESTION, cost())
-    assert ledger.remaining("city").epsilon == 1
 
 
 def test_an_older_schema_is_brought_up_to_date(
