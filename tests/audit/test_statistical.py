@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from safeside import exact
+from safeside.audit import statistical
 from safeside.audit.statistical import FALSE_ALARM, SamplerTest
 from safeside.mechanisms.laws import Both, Down, Law, Padded, Up
 from safeside.noise.entropy import simulated_entropy
@@ -71,6 +73,23 @@ def test_noise_used_twice_fails_though_each_draw_is_right() -> None:
     found = test.check(twice)
     assert not found.passed
     assert found.worst.startswith("two in a row")
+
+
+@pytest.mark.parametrize("block", [1 << 16, 1 << 17])
+def test_blocks_of_noise_used_twice_fail_though_neighbours_are_independent(block: int) -> None:
+    test = SamplerTest.of(Up(Fraction(1)))
+    found = test.check(np.resize(draws(Up(Fraction(1)), block, 5), test.draws))
+    assert not found.passed
+    assert found.worst.startswith(f"two {block:,} apart")
+
+
+def test_pairs_are_disjoint_and_as_many_as_there_can_be() -> None:
+    values = np.arange(10)
+    for apart, pairs in ((1, 5), (2, 4), (3, 4), (4, 4), (5, 5), (7, 3), (10, 0)):
+        test = SamplerTest(pmf={0: exact.ball(Fraction(1, 2)), 1: exact.ball(Fraction(1, 2))}, draws=10)
+        assert statistical._pairs(10, apart) == pairs
+        cut = replace(test.cuts[0], apart=apart, at=9)
+        assert statistical._count(cut, values) == pairs
 
 
 def test_one_impossible_value_fails_whatever_the_sample_size() -> None:

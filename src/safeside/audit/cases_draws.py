@@ -158,19 +158,23 @@ def sequences() -> Iterator[Sampler]:
 
 
 def _each_query(allow: Callable[[int], SparseQueries]) -> Sampler:
-    """Every query is asked, and its alarm in steps is drawn, or -1 where it is quiet."""
+    """Every query is asked, and its alarm in steps is drawn, or -1 where it is quiet.
+
+    Counts and thresholds differ, and their distance does not: what is drawn at another's shows.
+    """
     single = allow(1)
     true, quiet = 2 * single.steps, 4 * single.steps - 1
     law = Up(single.rate())
     with exact.precision(exact.PMF_BITS):
         pmf = {-1: law.at_most(quiet - true), **dict.fromkeys(range(quiet + 1), exact.ball(0))}
         pmf |= {z: law.exactly(z - true) for z in range(quiet + 1, quiet + 60)}
-    return _release(
-        single,
-        "2 people, t = 3",
-        SamplerTest(pmf=pmf),
-        lambda number: allow(number).release(np.full(number, 2), 3).values,
-    )
+
+    def drawn(number: int) -> Integers:
+        more = np.arange(number) ** 2 % 5
+        values = allow(number).release(2 + more, 3 + more).values
+        return np.where(values < 0, values, values - more * single.steps)
+
+    return _release(single, "a threshold one above the count", SamplerTest(pmf=pmf), drawn)
 
 
 def _last_first(said: Sequence[Reply]) -> int | None:

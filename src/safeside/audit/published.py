@@ -18,6 +18,7 @@ from typing import Any, Final
 from safeside import exact, records
 from safeside.audit.channel import ELSEWHERE
 from safeside.audit.exact import Finding, audit_channel
+from safeside.audit.published_files import says_otherwise, too_much
 from safeside.audit.publishing import LATER, STEADY, Condition, Desk, Made, Scripted, desk, words_for
 from safeside.audit.short_text import show_pair
 from safeside.audit.transcripts import Verdict, undercharged
@@ -64,6 +65,8 @@ class Way:
     """Whether every bound is the count and its noise, whatever they are."""
     own_numbers: bool = True
     """Whether each condition has its own random numbers, whatever the counts are."""
+    by_place: bool = False
+    """Whether a place is asked about in every window before the next place is."""
 
     @property
     def windows(self) -> int:
@@ -83,6 +86,10 @@ class Way:
         """What "at most" says of a place."""
         return dict(zip((*PLACES, STEADY), (*self.limits, 1), strict=True))[target]
 
+    def threshold(self, target: str) -> int | None:
+        """The number of people that this is."""
+        return self.limit(target)
+
     def counts(self, dataset: Dataset) -> dict[Condition, int]:
         """How many people are at each place in each window, counted here, in the order of the answers."""
         return {
@@ -100,7 +107,8 @@ class Way:
         values = itertools.product(range(self.highest + 1), repeat=len(moving))
         for keys, noise in itertools.product(self.orders, values):
             drawn = {**dict.fromkeys(true, 0), **dict(zip(moving, noise, strict=True))}
-            asked = sorted(true, key=lambda one: keys[-3:][places.index(one[0])]) if keys else true
+            asked = sorted(true, key=lambda one: keys[-3:][places.index(one[0])]) if keys else [*true]
+            asked = sorted(asked, key=lambda one: places.index(one[0])) if self.by_place else asked
             with exact.precision(exact.PMF_BITS):
                 mass = exact.ball(Fraction(1, len(self.orders)))
                 for value in noise:
@@ -118,15 +126,17 @@ class Way:
         return made.answers()
 
     def false_answer(self, dataset: Dataset, made: Made) -> str | None:
-        """An answer that is not true of the dataset, if there is one."""
-        true = self.counts(dataset)
+        """An answer that is not true of the dataset, or not the same in every file, if there is one."""
+        true, certain = self.counts(dataset), "alpha" not in self.terms
+        for condition in too_much(made, true) if certain else ():
+            return f"says too much at {condition[0]} of {show_pair((dataset, dataset))}: false"
         for condition, (state, upper) in made.answers().items():
             limit = self.limit(condition[0]) if state == "AT_MOST" else None
             for number in (upper, limit):
                 if number is not None and true[condition] > number:
                     claim = f"says at most {number} at {condition[0]} ({state})"
                     return f"{claim} of {show_pair((dataset, dataset))}: false"
-        return None
+        return says_otherwise(made, self.threshold)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,14 +211,33 @@ def _wrong_too_often(way: Way, dataset: Dataset, drawn: Sequence[tuple[Ball, Mad
     with exact.precision(exact.PMF_BITS):
         wrong = dict.fromkeys(true, 1 - sum((mass for mass, _ in drawn), exact.ball(0)))
         for mass, made in drawn:
-            lower = made.lower_bounds()
-            for condition, (state, _) in made.answers().items():
-                said = max(lower[condition], way.terms["at_least"] if state == "AT_LEAST" else 0)
-                wrong[condition] += mass * int(said > true[condition])
+            for condition in too_much(made, true):
+                wrong[condition] += mass
         for condition, mass in wrong.items():
             if exact.upper(mass) > allowed:
                 says = f"says too much at {condition[0]} with probability {float(mass):.3g}"
                 return f"{says} of {show_pair((dataset, dataset))}"
+    return None
+
+
+def too_bold(way: Way) -> str | None:
+    """ "At least" and lower bounds where every condition has the most noise that the error rate allows for.
+
+    More of it is as improbable as the rate says, of one condition or, where it is of any, of all of them; and
+    less of it says less. So with this much nothing may be said that is not true.
+    """
+    law, datasets = Up(way.each or way.epsilon), dict.fromkeys(itertools.chain.from_iterable(way.pairs))
+    with way.desk() as table:
+        for dataset in datasets:
+            true = way.counts(dataset)
+            of = len(true) if way.terms.get("publish_at_least") else 1
+            allowed = Fraction(way.terms["alpha"]) / of
+            with exact.precision(exact.PMF_BITS):
+                margin = next(m for m in itertools.count(1) if exact.upper(law.at_least(m)) <= allowed)
+            words = words_for(law, margin - 1)[-1:] * len(true)
+            made = table.publish(dataset, Scripted(words), way.terms)
+            for condition in too_much(made, true):
+                return f"says too much at {condition[0]} of {show_pair((dataset, dataset))}"
     return None
 
 

@@ -38,6 +38,11 @@ def _people(*given: str) -> Dataset:
 
 
 _ALL: Final = _people("A0", "A1", "B0")
+_IN_TWO: Final[Pairs] = (
+    ((frozenset({"A0", "B0"}), *_people("A1")), (frozenset({"A2", "B2"}), *_people("A1"))),
+)
+"""One person in both groups, who is in two measures of each; or in none."""
+_TWO_GROUPS: Final = {"max_places_per_person": 2}
 PAIRS: Final[Pairs] = (
     (_ALL, _people("A0", "A2", "B0")),
     (_ALL, _people("A0", "A1", "B2")),
@@ -82,6 +87,10 @@ class GroupWay(Way):
     def limit(self, target: str) -> int | None:  # noqa: ARG002
         """What "at most" says of every group; None of a share, which is compared by itself."""
         return self.terms["at_most"] if self.share is None else None
+
+    def threshold(self, target: str) -> int | None:
+        size = self.sizes[GROUPS.index(target)]
+        return self.limit(target) if self.share is None else int(self.share * size)
 
     def counts(self, dataset: Dataset) -> dict[Condition, int]:
         people = [one for person in dataset for one in person]
@@ -144,6 +153,15 @@ GROUPED: Final = (
         counted=("0", "01"),
         share=Fraction(1, 2),
         each=Fraction(1, 2),
+    ),
+    GroupWay(
+        name="two groups and two measures of one person",
+        terms={**_NESTED, **_TWO_GROUPS},
+        counted=("0", "01"),
+        share=Fraction(1, 2),
+        each=Fraction(1, 4),
+        pairs=_IN_TWO,
+        of_dataset=_TWO_GROUPS,
     ),
     GroupWay(
         name="a table of those counted",

@@ -20,8 +20,15 @@ import numpy as np
 from safeside import exact
 from safeside.audit.case import Case
 from safeside.audit.published import AT_A, AT_B, AT_BOTH, NOBODY, PLACES, Pairs, Region, Way, exactly
-from safeside.audit.published_places import TWO_HOURS, TWO_PLACES_A_PERSON
-from safeside.audit.publishing import CELLS, Condition, just_above, just_below, words_that_draw
+from safeside.audit.publishing import (
+    CELLS,
+    TWO_HOURS,
+    TWO_PLACES_A_PERSON,
+    Condition,
+    just_above,
+    just_below,
+    words_that_draw,
+)
 from safeside.exact import Ball
 from safeside.mechanisms.laws import Padded
 from safeside.mechanisms.optimal_decision import OptimalDecision
@@ -53,7 +60,7 @@ class PaddedCounts(Ordinary):
         most = self.conditions_of_one
         law = PaddedGeo(epsilon=self.epsilon / most, delta=self.delta / most).law
         assert isinstance(law, Padded)
-        words = _words_of(law)
+        words = words_of(law)
         for noise in itertools.product(words, repeat=len(PLACES)):
             with exact.precision(exact.PMF_BITS):
                 mass = exact.ball(1)
@@ -65,10 +72,10 @@ class PaddedCounts(Ordinary):
             yield Region(words=drawn, mass=mass)
 
 
-def _words_of(law: Padded) -> dict[int, tuple[tuple[int, ...], int, int]]:
+def words_of(law: Padded) -> dict[int, tuple[tuple[int, ...], int, int]]:
     """For each value of the noise: the bits of its side, the word of the steps up, and that of those down."""
     rises = law.at_least(law.pad)
-    up, down = _bits(rises, True), _bits(rises, False)
+    up, down = bits_of(rises, True), bits_of(rises, False)
     above, below = (
         words_that_draw(partial(truncated_geometric(law.rate, size).draw, CELLS), size - 1)
         for size in (law.pad + 1, law.pad)
@@ -86,7 +93,8 @@ class Decisions(Ordinary):
 
     def regions(self, true: Mapping[Condition, int]) -> Iterator[Region]:
         limits, counts = np.array([*self.limits, 1]), np.array(list(true.values()))
-        decision = OptimalDecision(epsilon=self.epsilon, delta=self.delta)
+        most = self.conditions_of_one
+        decision = OptimalDecision(epsilon=self.epsilon / most, delta=self.delta / most)
         says = [decision.beta(int(limit), int(count)) for limit, count in zip(limits, counts, strict=True)]
         # Places as far from their thresholds are drawn together, the nearest first.
         order = np.argsort(np.maximum(0, limits + 1 - counts), kind="stable")
@@ -95,7 +103,7 @@ class Decisions(Ordinary):
                 mass = exact.ball(1)
                 for bit, probability in zip(bits, says, strict=True):
                     mass = mass * (probability if bit else 1 - probability)
-            words = itertools.chain.from_iterable(_bits(says[at], bits[at]) for at in order)
+            words = itertools.chain.from_iterable(bits_of(says[at], bits[at]) for at in order)
             yield Region(words=tuple(words), mass=mass)
 
 
@@ -103,7 +111,7 @@ def _possible(probability: Ball) -> Sequence[bool]:
     return (True, False) if probability > 0 else (False,)
 
 
-def _bits(probability: Ball, value: bool) -> tuple[int, ...]:
+def bits_of(probability: Ball, value: bool) -> tuple[int, ...]:
     """A number that draws this truth value, near the border to the other."""
     with exact.precision(exact.PMF_BITS):
         border = 1 - probability
@@ -132,6 +140,15 @@ ORDINARY: Final = (
         terms={**_TERMS, "delta": "1/10", "decision": True},
         delta=Fraction(1, 10),
         tight=True,
+    ),
+    Decisions(
+        name="decision, two places a person",
+        terms={**_TERMS, "delta": "1/5", "decision": True, **TWO_HOURS, **TWO_PLACES_A_PERSON},
+        delta=Fraction(1, 5),
+        each=Fraction(1, 2),
+        pairs=_BOTH_ADDED,
+        of_dataset=TWO_PLACES_A_PERSON,
+        tight=False,
     ),
 )
 

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from safeside import exact
 from safeside.audit import published_long
 from safeside.audit.case import Case, Check
-from safeside.audit.published import AT_A, AT_B, AT_BOTH, NOBODY, Way, exactly
+from safeside.audit.published import AT_A, AT_B, AT_BOTH, NOBODY, Way, exactly, too_bold
+from safeside.audit.published_groups import GROUPED
 from safeside.audit.published_long import BORDER, long_list
 from safeside.audit.published_recorded import recorded
-from safeside.audit.published_source import only_from_the_system, published_from_the_system
-from safeside.audit.publishing import HOURS, LATER, STEADY, Scripted
-from safeside.errors import LimitBroken
+from safeside.audit.published_source import DRAWN, only_from_the_system, published_from_the_system
+from safeside.audit.publishing import HOURS, LATER, STEADY, TWO_HOURS, TWO_PLACES_A_PERSON, Scripted
+from safeside.errors import OverBudget, SafesideError
 
-TWO_HOURS: Final[Mapping[str, Any]] = {"when": HOURS["when"]}
-"""An interval, in which one person may be at several places."""
-TWO_PLACES_A_PERSON: Final[Mapping[str, Any]] = {"max_places_per_person": 2}
-"""A limit that the dataset is made with."""
 _HALF: Final = Fraction(1, 2)
+_FEW: Final = 12
 _AT_A_LATER: Final = frozenset({"A" + LATER})
 _SEVERAL_PLACES: Final = (
     ((AT_BOTH, AT_B), (NOBODY, AT_B)),
@@ -29,6 +28,9 @@ _SEVERAL_PLACES: Final = (
     ((AT_A, AT_A), (NOBODY, AT_A)),
 )
 _SEVERAL_HOURS: Final = (((AT_A, AT_B), (NOBODY, AT_B)), ((AT_A, AT_B), (_AT_A_LATER, AT_B)))
+_EVERYWHERE: Final = {"max_places_per_person": 4}
+"""Two places in each of two hours."""
+_AT_BOTH_LATER: Final = frozenset({"A" + LATER, "B" + LATER})
 
 
 def _keys(order: Sequence[int]) -> tuple[int, ...]:
@@ -63,12 +65,36 @@ TWO_PLACES: Final = Way(
     shows_noise=True,
 )
 TWO_WINDOWS: Final = Way(
-    name="counts, two hours",
-    terms={"epsilon": 1, **HOURS, **TWO_PLACES_A_PERSON},
-    each=_HALF,
+    name="counts, two places in two hours",
+    terms={"epsilon": 1, **HOURS, **_EVERYWHERE},
+    each=Fraction(1, 4),
     highest=1,
+    pairs=(((AT_BOTH, NOBODY), (NOBODY, NOBODY)), ((AT_BOTH, NOBODY), (_AT_BOTH_LATER, NOBODY))),
+    of_dataset=_EVERYWHERE,
+    shows_noise=True,
+)
+PUBLIC_NUMBER: Final = Way(
+    name="counts, a public number of people",
+    terms={"epsilon": "1/20", "people": 20, "at_least": 3, "alpha": "0.3", "publish_at_least": True},
+    epsilon=Fraction(1, 20),
+    of_dataset={"people": 20},
+)
+LEFT_OUT: Final = Way(
+    name="counts, places that are not listed left out",
+    terms={"epsilon": 1, "exclude_unknown_places": True},
+    pairs=(((AT_A, AT_A), (frozenset({"X"}), AT_A)),),
+)
+ALL_AT_ONCE: Final = Way(
+    name="counts, at least of any place in two hours, a public number of people",
+    terms={
+        **{"epsilon": 2, "at_least": 2, "alpha": "0.6", "publish_at_least": True, "people": 20},
+        **HOURS,
+        **TWO_PLACES_A_PERSON,
+    },
+    epsilon=Fraction(2),
+    each=Fraction(1),
     pairs=_SEVERAL_HOURS,
-    of_dataset=TWO_PLACES_A_PERSON,
+    of_dataset={"people": 20, **TWO_PLACES_A_PERSON},
     shows_noise=True,
 )
 TWO_ALARMS: Final = Way(
@@ -84,6 +110,14 @@ MORE_ALARMS: Final = Way(
     pairs=_SEVERAL_PLACES,
     of_dataset=TWO_PLACES_A_PERSON,
 )
+ALARMS_IN_TWO_HOURS: Final = Way(
+    name="sparse, two hours",
+    terms={"epsilon": 1, "max_alarms": 2, "order": "popularity", **HOURS},
+    each=_HALF,
+    highest=1,
+    pairs=(((AT_A, AT_B), (AT_A, NOBODY)), ((AT_A, AT_B), (NOBODY, AT_B))),
+    by_place=True,
+)
 WAYS: Final = (
     COUNTS,
     A_THIRD,
@@ -94,6 +128,7 @@ WAYS: Final = (
     RANDOM,
     TWO_ALARMS,
     MORE_ALARMS,
+    ALARMS_IN_TWO_HOURS,
 )
 SELECTION: Final = Way(
     name="selection",
@@ -103,11 +138,9 @@ SELECTION: Final = Way(
 )
 RECORDED: Final = (
     *WAYS,
-    Way(
-        name="counts, a public number of people",
-        terms={"epsilon": "1/20", "people": 20, "at_least": 3, "alpha": "0.3", "publish_at_least": True},
-        of_dataset={"people": 20},
-    ),
+    PUBLIC_NUMBER,
+    ALL_AT_ONCE,
+    LEFT_OUT,
     Way(name="padded", terms={"epsilon": 1, "guarantee": "dp", "delta": "0.01"}),
     Way(
         name="padded, two places a person",
@@ -136,22 +169,55 @@ def places() -> Iterator[Case | Check]:
         setting = f"{way.name}: the same randomness on neighbours"
         yield Check(name="published", setting=setting, run=partial(recorded, way))
     for name in published_long.WAYS:
-        for number in (BORDER, BORDER + 1):
-            setting = f"{name}: {number:,} places, thresholds and noise that differ"
-            yield Check(name="published", setting=setting, run=partial(long_list, number, name))
-    yield Check(name="published", setting="somebody beyond the limit: the price stays charged", run=stopped)
+        for number, hours in ((BORDER, 1), (BORDER + 1, 1), (_FEW, 2)):
+            listed = f"{number:,} places{', two hours' if hours > 1 else ''}"
+            setting = f"{name}: {listed}, thresholds and noise that differ"
+            yield Check(name="published", setting=setting, run=partial(long_list, number, name, hours))
+    for way in (AT_LEAST, ALL_AT_ONCE):
+        setting = f"{way.name}: the most noise that the error rate allows for"
+        yield Check(name="published", setting=setting, run=partial(too_bold, way))
+    yield Check(name="published", setting="whoever breaks a limit: the price stays charged", run=stopped)
+    yield Check(name="published", setting="a price beyond the caps is refused", run=beyond_the_caps)
     setting = "the system's source, with every environment variable set"
     yield Check(name="entropy", setting=setting, run=only_from_the_system)
-    setting = "publish by itself, with every variable of its own set"
-    yield Check(name="published", setting=setting, run=published_from_the_system)
+    for name, terms in DRAWN.items():
+        setting = f"{name}: publish by itself, with every variable of its own set"
+        yield Check(name="published", setting=setting, run=partial(published_from_the_system, terms))
+
+
+_AT_THREE: Final = frozenset({"A", "B", STEADY})
+STOPPED: Final = (
+    (COUNTS, (AT_BOTH,)),
+    (SPARSE, (AT_BOTH,)),
+    (TWO_PLACES, (_AT_THREE,)),
+    (MORE_ALARMS, (_AT_THREE,)),
+    (TWO_WINDOWS, (_AT_THREE,)),
+    (PUBLIC_NUMBER, (AT_A,) * 21),
+    (GROUPED[-1], (frozenset({"A0"}),) * 4),
+)
+"""Ways to publish, and a dataset in which somebody, or how many there are, breaks the limit."""
 
 
 def stopped() -> str | None:
     """A release that stops at a limit is charged in full: that it stopped tells something."""
-    with TWO_PLACES.desk() as table:
-        try:
-            table.publish((frozenset({"A", "B", STEADY}),), Scripted(), TWO_PLACES.terms)
-        except LimitBroken:
-            charged = table.charged().epsilon
-            return None if charged == TWO_PLACES.epsilon else f"a stop is charged {exact.show(charged)}"
-    return "a release is published although somebody is at more places than the limit"
+    for way, dataset in STOPPED:
+        with way.desk() as table:
+            try:
+                table.publish(dataset, Scripted(), way.terms)
+            except SafesideError:
+                charged = table.charged().epsilon
+                if charged != way.epsilon:
+                    return f"{way.name}: a stop is charged {exact.show(charged)}"
+                continue
+        return f"{way.name}: a release is published although its limit is broken"
+    return None
+
+
+def beyond_the_caps() -> str | None:
+    """Neither epsilon nor delta is spent beyond what the dataset was made with."""
+    with COUNTS.desk() as table:
+        for terms in ({"epsilon": 101}, {"epsilon": 1, "guarantee": "dp", "delta": "3/4"}):
+            with suppress(OverBudget):
+                table.publish((AT_A,), Scripted(), terms)
+                return f"a release is published that costs more than there is: {terms}"
+    return None

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any, Final
 
-from safeside.audit.published import AT_A, PLACES
+from safeside.audit.published import AT_A, NOBODY, PLACES, POPULARITY
 from safeside.audit.publishing import desk, replaced
 from safeside.noise.entropy import system_entropy
 
 _OWN: Final = "SAFESIDE"
 """The variables that a release looks at by itself begin so."""
-_FILLERS: Final = (50, 128, 200)
-"""Bytes of which each leads to another value of the noise."""
+_FILLERS: Final = (50, 128, 250)
+"""Bytes of which some lead to other answers."""
+DRAWN: Final[Mapping[str, Mapping[str, Any]]] = {
+    "counts": {"epsilon": "1/10"},
+    "sparse": {"epsilon": "1/10", "max_alarms": 1},
+    "padded": {"epsilon": 1, "guarantee": "dp", "delta": "0.01"},
+    "decision": {"epsilon": 1, "guarantee": "dp", "delta": "0.1", "decision": True},
+    "selection": {"epsilon": 1, "method": "selection"},
+}
+"""Every way to draw."""
 
 
 class EveryVariable(dict[str, str]):
@@ -56,16 +65,19 @@ class OwnVariables(EveryVariable):
         return self[key] if self.__contains__(key) else default
 
 
-def published_from_the_system() -> str | None:
-    """What `publish` draws by itself follows from the system's bytes."""
-    drawn = set()
-    with desk(PLACES, (1, 0)) as table:
-        for filler in _FILLERS:
+def published_from_the_system(terms: Mapping[str, Any]) -> str | None:
+    """What `publish` draws by itself follows from the system's bytes, and from nothing else."""
+    drawn: dict[int, set[bytes]] = {}
+    with desk(PLACES, (1, 0), POPULARITY) as table:
+        for filler in (*_FILLERS, _FILLERS[0]):
             with (
                 replaced(os, "environ", OwnVariables(os.environ)),
                 replaced(os, "urandom", lambda n, filler=filler: bytes([filler]) * n),
             ):
-                made = table.publish((AT_A, AT_A), None, {"epsilon": "1/10"})
-            drawn.add(made.files["answers.csv"])
+                made = table.publish((AT_A, NOBODY), None, terms)
+            drawn.setdefault(filler, set()).add(made.files["answers.csv"])
+    if any(len(answers) > 1 for answers in drawn.values()):
+        return "publish takes what it draws from elsewhere than the system"
+    different = len(set.union(*drawn.values()))
     same = "publish draws the same although the system's bytes differ"
-    return None if len(drawn) == len(_FILLERS) else same
+    return None if different > 1 else same

@@ -39,7 +39,7 @@ from safeside.releases.publish import publish
 from safeside.releases.record import SIGNATURE
 from safeside.releases.release import Release, hold
 from safeside.releases.signing import create_key
-from safeside.visits import Places
+from safeside.visits import Expected, Places
 
 WHEN: Final = "2021-06-03T12:00:00+00:00"
 _KNOWN_ON: Final = datetime(2021, 6, 10, tzinfo=UTC)
@@ -50,12 +50,18 @@ _CAP: Final = Fraction(100)
 _DELTA_CAP: Final = Fraction(1, 2)
 _WORD: Final = 16
 CELLS: Final = 1 << _WORD
+_MANY: Final = 4
+"""Cells of one value, of which some are not at a border."""
 _EDGE: Final = Fraction(1, 1 << 10)
 """How near the edge of its region a number lies, in parts of its width."""
 STEADY: Final = "Z"
 """A place at which there is always exactly one person, so that somebody is counted on every dataset."""
 HOURS: Final = {"when": "2021-06-03T11:00:00+00:00/2021-06-03T13:00:00+00:00", "every": "1h"}
 """A question about two windows; everybody is there in both, unless marked `LATER`."""
+TWO_HOURS: Final[Mapping[str, Any]] = {"when": HOURS["when"]}
+"""An interval, in which one person may be at several places."""
+TWO_PLACES_A_PERSON: Final[Mapping[str, Any]] = {"max_places_per_person": 2}
+"""A limit that the dataset is made with."""
 LATER: Final = "+"
 """A place with this mark is visited in the second hour only."""
 
@@ -96,9 +102,14 @@ def words_for(law: Law, most: int) -> list[int]:
 def words_that_draw(sampler: Callable[[Entropy], NDArray[np.int64]], most: int) -> list[int]:
     """For each value 0..most, a word that leads to it; the sampler is asked for one draw a cell."""
     values = sampler(Scripted(np.arange(CELLS, dtype=np.uint16)))
-    # The cells of a value lie side by side; one at the border may need more bits, one in the middle does not.
+    # The cells of a value lie side by side; the one at each border may need more bits. The next is so near
+    # the border that with other noise it leads to another value: with more where it is the last, with less
+    # where it is the first.
     cells = [np.flatnonzero(values == value) for value in range(most + 1)]
-    return [int(found[found.size // 2]) for found in cells]
+    return [
+        int(found[found.size // 2 if found.size < _MANY else 1 if value % 2 else -2])
+        for value, found in enumerate(cells)
+    ]
 
 
 def just_below(high: Ball, width: Ball) -> tuple[int, ...]:
@@ -132,15 +143,11 @@ class Made:
         return {condition: (row["state"], row["upper_bound"]) for condition, row in self._rows()}
 
     def lower_bounds(self) -> dict[Condition, int]:
-        """What there are at least, said at some confidence."""
+        """What there are at least: for certain, or at the confidence that was asked for."""
         return {condition: row["lower_bound"] for condition, row in self._rows()}
 
     def _rows(self) -> Iterator[tuple[Condition, dict[str, Any]]]:
-        table = pl.read_csv(self.files["answers.csv"])
-        target, again = table.columns[0], "measure" if "measure" in table.columns else table.columns[1]
-        number = {name: at for at, name in enumerate(table[again].unique(maintain_order=True))}
-        for row in table.iter_rows(named=True):
-            yield (row[target], number[row[again]]), row
+        return by_condition(pl.read_csv(self.files["answers.csv"]).to_dicts())
 
     def other_than_follows(self, places: Places) -> str | None:
         """A file that is not what answers and question alone give, if there is one."""
@@ -154,6 +161,16 @@ class Made:
         """What was drawn of all conditions together; nothing where the method publishes no such thing."""
         drawn: dict[str, int] = json.loads(self.files["release.json"]).get("outcome", {})
         return drawn
+
+
+def by_condition(rows: Sequence[dict[str, Any]]) -> Iterator[tuple[Condition, dict[str, Any]]]:
+    """Rows of answers with their conditions: windows are numbered by time, measures as they come."""
+    target = "group" if "group" in rows[0] else "place"
+    again = "measure" if "measure" in rows[0] else "window" if target == "place" else "as_of"
+    names = list(dict.fromkeys(row[again] for row in rows))
+    number = {name: at for at, name in enumerate(sorted(names) if again == "window" else names)}
+    for row in rows:
+        yield (row[target], number[row[again]]), row
 
 
 class Desk:
@@ -186,6 +203,7 @@ class Desk:
             known_on=_KNOWN_ON,
             request_id="r-audit",
             entropy=entropy,
+            expected=self.expected,
             **self._asked(terms),
         )
         files = {path.name: path.read_bytes() for path in sorted(out.iterdir())}
@@ -213,6 +231,8 @@ class Desk:
     """The argument that names the list of what is asked about."""
     always: ClassVar[Mapping[str, Any]] = {"when": WHEN}
     """What is asked unless the terms say otherwise."""
+    expected: ClassVar[Expected] = Expected(unlisted="100%")
+    """What is declared of the data, and not published: as much as there is may be left out."""
 
     def table(self, dataset: Sequence[frozenset[str]]) -> pl.DataFrame:
         """Stays of two hours around noon; and somebody before and after, so that the file covers the time."""

@@ -3,7 +3,8 @@
 An exact audit reads probabilities; this one looks at what comes out. Every cut point k turns a sample into a
 binomial count with a known success probability F(k), and a Chernoff bound that holds for every sample size
 (no normal approximation) gives the range the count stays in, but for the stated probability of a false alarm.
-Disjoint pairs of neighbouring draws are tested in the same way, so that noise used twice does not pass.
+Disjoint pairs of draws, neighbours and such as are a power of two apart, are tested in the same way, so that
+noise used twice does not pass.
 A value that is impossible fails at once: the support needs no statistics.
 """
 
@@ -29,6 +30,8 @@ DRAWS: Final = 250_000
 _MOST_CUTS: Final = 64
 _HALVINGS: Final = 60
 _RARE: Final = Fraction(1, 10**6)
+_APART: Final = (1, 1 << 16, 1 << 17)
+"""How far the draws of a pair are apart: samplers work in blocks of such sizes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,8 @@ class Cut:
 
     name: str
     at: int
-    paired: bool
+    apart: int
+    """How far from each other both draws of a pair are; 0 where it is about single draws."""
     probability: float
     of: int
     room: float
@@ -109,16 +113,18 @@ class SamplerTest:
 
     @cached_property
     def cuts(self) -> tuple[Cut, ...]:
-        """Single draws at up to 64 cut points, and disjoint pairs at one."""
+        """Single draws at up to 64 cut points, and disjoint pairs at one, of each distance."""
         inner = [k for k, share in self.cumulative.items() if 0.0 < share < 1.0]
         chosen = _spread(inner, self.cumulative)
         middle = min(inner, key=lambda k: abs(self.cumulative[k] - 0.5), default=None)
-        pairs = [] if middle is None else [middle]
+        pairs = {apart: _pairs(self.draws, apart) for apart in _APART if middle is not None}
+        pairs = {apart: number for apart, number in pairs.items() if number}
         error = float(exact.fraction(self.false_alarm)) / (2 * max(1, len(chosen) + len(pairs)))
-        single = [_cut(f"at most {k}", k, False, self.cumulative[k], self.draws, error) for k in chosen]
+        single = [_cut(f"at most {k}", k, 0, self.cumulative[k], self.draws, error) for k in chosen]
         paired = [
-            _cut(f"two in a row at most {k}", k, True, self.cumulative[k] ** 2, self.draws // 2, error)
-            for k in pairs
+            _cut(f"two {_distance(apart)} at most {k}", k, apart, self.cumulative[k] ** 2, number, error)
+            for apart, number in pairs.items()
+            for k in ([] if middle is None else [middle])
         ]
         return (*single, *paired)
 
@@ -155,7 +161,7 @@ class SamplerTest:
         passing = 1.0
         for cut in self.cuts:
             truth = wrong.get(cut.at, 1.0 if cut.at > max(wrong) else 0.0)
-            passing = min(passing, _passes(cut, truth**2 if cut.paired else truth))
+            passing = min(passing, _passes(cut, truth**2 if cut.apart else truth))
         return 1.0 - passing
 
     def _impossible(self, values: NDArray[np.int64]) -> int:
@@ -189,11 +195,11 @@ def _spread(points: list[int], cumulative: Mapping[int, float]) -> list[int]:
     return sorted({points[int(i)] for i in np.searchsorted(shares, targets).clip(0, len(points) - 1)})
 
 
-def _cut(name: str, at: int, paired: bool, probability: float, of: int, error: float) -> Cut:
+def _cut(name: str, at: int, apart: int, probability: float, of: int, error: float) -> Cut:
     room = -math.log(error) / of
     most = math.ceil(of * _edge(probability, 1.0, room))
     least = math.floor(of * _edge(probability, 0.0, room))
-    return Cut(name, at, paired, probability, of, room, least, most)
+    return Cut(name, at, apart, probability, of, room, least, most)
 
 
 def _edge(probability: float, end: float, room: float) -> float:
@@ -231,8 +237,21 @@ def _divergence(share: float, probability: float) -> float:
     return total
 
 
+def _pairs(number: int, apart: int) -> int:
+    """How many disjoint pairs of draws so far apart there are."""
+    whole, rest = divmod(number, 2 * apart)
+    return whole * apart + max(0, rest - apart)
+
+
+def _distance(apart: int) -> str:
+    return "in a row" if apart == 1 else f"{apart:,} apart"
+
+
 def _count(cut: Cut, values: NDArray[np.int64]) -> int:
-    if not cut.paired:
-        return int((values <= cut.at).sum())
-    pairs = values[: 2 * cut.of].reshape(-1, 2)
-    return int((pairs <= cut.at).all(axis=1).sum())
+    low = values <= cut.at
+    if not cut.apart:
+        return int(low.sum())
+    first = np.arange(low.size) // cut.apart % 2 == 0
+    first[max(0, low.size - cut.apart) :] = False
+    (starts,) = first.nonzero()
+    return int((low[starts] & low[starts + cut.apart]).sum())

@@ -22,7 +22,7 @@ from safeside_studies.planted.mechanisms import Caught, named
 from safeside_studies.planted.procedures import caught
 from safeside_studies.planted.published import said
 
-_APART, _AT_ONCE, _LISTED = GROUPED
+_APART, _AT_ONCE, _IN_TWO_GROUPS, _LISTED = GROUPED
 
 
 def share_rounded_up() -> Caught:

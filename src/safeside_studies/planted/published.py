@@ -43,7 +43,7 @@ from safeside_studies.planted.mechanisms import Caught, named
 from safeside_studies.planted.procedures import caught
 
 _TESTED, _UNKNOWN, _HOURS = SELECTED
-_PADDED, _, _DECISION = ORDINARY
+_PADDED, _DECISION = ORDINARY[0], ORDINARY[2]
 
 
 def said(wrong: str | None) -> Caught:

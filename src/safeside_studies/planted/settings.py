@@ -30,7 +30,7 @@ from safeside.audit.published_places import (
     stopped,
 )
 from safeside.audit.published_recorded import recorded
-from safeside.audit.published_source import published_from_the_system
+from safeside.audit.published_source import DRAWN, published_from_the_system
 from safeside.audit.publishing import replaced
 from safeside.decisions import sanitizers
 from safeside.ledger import Ledger, Reservation
@@ -47,7 +47,7 @@ from safeside_studies.planted.mechanisms import Caught, named
 from safeside_studies.planted.procedures import caught
 from safeside_studies.planted.published import said
 
-_, _PADDED_TWICE, _DECISION = ORDINARY
+_PADDED_TWICE, _DECISION = ORDINARY[1], ORDINARY[2]
 _DRAW: Final = NoisyCounts.draw
 
 
@@ -149,7 +149,7 @@ def publish_seeded_by_a_variable() -> Caught:
         return _DRAW(self, asked, counted, source)
 
     with replaced(NoisyCounts, "draw", seeded):
-        return said(published_from_the_system())
+        return said(published_from_the_system(DRAWN["counts"]))
 
 
 def later_places_get_the_noise_of_the_first() -> Caught:
