@@ -7,6 +7,7 @@ each must be caught, and `safeside audit --self-test` shows that it is.
 from __future__ import annotations
 
 from safeside.progress import Progress, quiet
+from safeside_studies.planted.combinations import COMBINATIONS
 from safeside_studies.planted.groups import GROUPS
 from safeside_studies.planted.mechanisms import MECHANISMS, SAMPLERS, Caught, Planted
 from safeside_studies.planted.procedures import PROCEDURES
@@ -19,7 +20,7 @@ __all__ = ["Caught", "Planted", "planted", "self_test"]
 
 def planted() -> tuple[Planted, ...]:
     """Every planted bug."""
-    return (*MECHANISMS, *PROCEDURES, *SELECTION, *PUBLISHED, *SETTINGS, *GROUPS, *SAMPLERS)
+    return (*MECHANISMS, *PROCEDURES, *SELECTION, *PUBLISHED, *SETTINGS, *COMBINATIONS, *GROUPS, *SAMPLERS)
 
 
 def self_test(progress: Progress = quiet) -> list[tuple[Planted, Caught]]:

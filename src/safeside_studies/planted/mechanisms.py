@@ -31,6 +31,7 @@ from safeside.privacy.relations import ADP
 ONE: Final = Fraction(1)
 _PEOPLE: Final = 2
 _MISSCALED: Final = Fraction(105, 100)
+_BLOCK: Final = 1 << 17
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -248,6 +249,11 @@ def sampler_draws_used_twice() -> Caught:
     return _sampler(lambda number, entropy: np.repeat(_fair(ONE, math.ceil(number / 2), entropy), 2)[:number])
 
 
+def sampler_blocks_used_twice() -> Caught:
+    """What is drawn beyond the first block is what was drawn in it."""
+    return _sampler(lambda number, entropy: np.resize(_fair(ONE, _BLOCK, entropy), number))
+
+
 def named(*bugs: Callable[[], Caught]) -> tuple[Planted, ...]:
     """Each bug under its function's name and first line."""
     return tuple(
@@ -276,4 +282,5 @@ SAMPLERS: Final = named(
     sampler_five_percent_narrow,
     sampler_one_impossible_value,
     sampler_draws_used_twice,
+    sampler_blocks_used_twice,
 )
