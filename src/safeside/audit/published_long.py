@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safeside import exact
+from safeside.audit.published_files import says_otherwise
 from safeside.audit.published_ordinary import bits_of, words_of
 from safeside.audit.publishing import HOURS, STEADY, Scripted, desk, just_above, words_for
 from safeside.errors import ReleaseError
@@ -33,6 +34,8 @@ _CROWD: Final = 300
 """More people than fit into a byte."""
 _HIGHEST: Final = 61
 """The most noise that a place gets."""
+_SMALL: Final = 3
+"""The most that others get, so that they are near their thresholds."""
 _NO_BOUND: Final = -1
 _DELTA: Final = Fraction(1, 10)
 _LIMITS: Final = {"max_places_per_person": 2}
@@ -65,7 +68,10 @@ Known = tuple[Sequence[int], Whole]
 
 
 def _counts(asked: _Asked) -> Known:
-    noise = asked.some(_HIGHEST + 1)
+    often = np.arange(asked.counts.size) % 3 > 0
+    noise = np.where(often, asked.some(_SMALL + 1), asked.some(_HIGHEST + 1))
+    # One more than its threshold, and less than that of the first place.
+    noise[-1] = 1
     words = words_for(Up(Fraction(1, 10) / asked.windows), _HIGHEST)
     return [words[one] for one in noise], asked.counts + noise
 
@@ -132,7 +138,7 @@ def long_list(number: int, name: str, windows: int = 1) -> str | None:
     """A list with noise that is known: every answer is its own count, noise and threshold."""
     known, terms = _METHODS[name]
     places = [f"p{at:05}" for at in range(number)]
-    # So that the first place beyond the block has a lower threshold than the first of all, and exceeds it.
+    # So that the first place beyond the block has a lower threshold than the first of all.
     limits = [(2 - at) % 3 for at in range(number)]
     # One person at each of a few places, at the border and at both ends; and a crowd.
     busy = sorted({0, 1, number // 2, *({BORDER - 2, BORDER - 1} if number > BORDER else ()), number - 1})
@@ -168,4 +174,4 @@ def long_list(number: int, name: str, windows: int = 1) -> str | None:
         if upper != expected or (state == "AT_MOST") != quiet:
             here = f"place {place} of {number:,}"
             return f"{here} is answered {state}, {upper} where the bound is {expected}"
-    return None
+    return says_otherwise(said, {STEADY: 1, **dict(zip(places, limits, strict=True))}.get)

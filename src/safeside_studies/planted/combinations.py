@@ -163,6 +163,17 @@ def common_threshold_on_a_map() -> Caught:
     return _of_map(COUNTS, "_thresholds", lambda question, _answers: question.at_most)
 
 
+def bounds_of_a_map_in_a_byte() -> Caught:
+    """The map has bounds in the smallest type that holds the thresholds."""
+    packed = map_page._packed
+
+    def small(given: Any, published: bool) -> Any:
+        return packed(replace(given, upper=given.upper.astype(np.int8).astype(np.int64)), published)
+
+    with replaced(map_page, "_packed", small):
+        return _by_long_list("counts")
+
+
 def bounds_one_lower_in_geojson() -> Caught:
     """The GeoJSON has each bound one below what was drawn."""
     rows = data.said
@@ -350,6 +361,7 @@ COMBINATIONS: Final = named(
     error_shared_by_places_and_not_by_hours,
     most_in_groups_the_larger_and_not_the_product,
     common_threshold_on_a_map,
+    bounds_of_a_map_in_a_byte,
     bounds_one_lower_in_geojson,
     hours_the_other_way_round,
     left_out_told,
