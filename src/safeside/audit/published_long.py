@@ -102,6 +102,7 @@ def _decision(asked: _Asked) -> Known:
 
 
 def _selection(asked: _Asked) -> Known:
+    # Where nothing is expected, claims are about the first 2^k of the list: with one of so many, about all.
     plan = plan_selection(np.ones(asked.counts.size, np.int64), int(asked.limits.min()), 1)
     ladder = Selection(epsilon=1, plan=plan).ladder
     assert ladder is not None

@@ -20,7 +20,7 @@ from safeside.audit.publishing import HOURS, LATER, STEADY, TWO_HOURS, TWO_PLACE
 from safeside.errors import OverBudget, SafesideError
 
 _HALF: Final = Fraction(1, 2)
-_FEW: Final = 12
+_FEW: Final = 60
 _AT_A_LATER: Final = frozenset({"A" + LATER})
 _SEVERAL_PLACES: Final = (
     ((AT_BOTH, AT_B), (NOBODY, AT_B)),
@@ -169,7 +169,7 @@ def places() -> Iterator[Case | Check]:
         setting = f"{way.name}: the same randomness on neighbours"
         yield Check(name="published", setting=setting, run=partial(recorded, way))
     for name in published_long.WAYS:
-        for number, hours in ((BORDER, 1), (BORDER + 1, 1), (_FEW, 2)):
+        for number, hours in ((BORDER, 1), (2 * BORDER - 1, 1), (_FEW, 2)):
             listed = f"{number:,} places{', two hours' if hours > 1 else ''}"
             setting = f"{name}: {listed}, thresholds and noise that differ"
             yield Check(name="published", setting=setting, run=partial(long_list, number, name, hours))
