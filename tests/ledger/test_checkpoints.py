@@ -72,6 +72,21 @@ def test_nothing_is_forgotten_by_one_who_begins_at_a_checkpoint(long: Ledger, ur
         assert begun_at(fresh)
 
 
+def test_that_a_second_run_took_it_up_is_not_forgotten(url: str) -> None:
+    with create_ledger(url) as made:
+        made.create_dataset("city", "person", 9)
+    with open_ledger(url, checkpoint_every=EVERY) as one:
+        first = one.reserve("city", "open", about(1), cost(1))
+        one.reserve("city", "open", about(1), cost(1))
+        for number in range(2, 2 + EVERY):
+            one.reserve("city", f"r{number}", about(number), cost(1))
+    with open_ledger(url) as fresh:
+        assert begun_at(fresh) > first.number
+        left = fresh.remaining("city")
+        assert not fresh.refuse("city", "open", about(1), "BadFile", unused=first)
+        assert fresh.remaining("city") == left, "the second run may have drawn"
+
+
 def test_a_ledger_goes_on_through_many_checkpoints_and_many_readers(long: Ledger, url: str) -> None:
     for number in range(40, 60):
         with open_ledger(url, checkpoint_every=EVERY) as fresh:

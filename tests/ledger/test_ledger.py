@@ -336,6 +336,26 @@ def test_what_came_back_before_a_link_is_counted_as_spent(ledger: Ledger) -> Non
     assert ledger.remaining("town").epsilon == 0
 
 
+def test_what_came_back_before_a_link_is_counted_also_where_more_was_charged_since(ledger: Ledger) -> None:
+    ledger.create_dataset("town", "person", 3)
+    made = ledger.reserve("city", "a", QUESTION, cost(2, epsilon_each=Fraction(1)))
+    ledger.commit(made, "d1", alarms=0)
+    assert ledger.give_back(made) == 2
+    ledger.reserve("city", "b", QUESTION, cost(1))
+    assert ledger.remaining("city").epsilon == 2
+    ledger.link("city", "town")
+    assert ledger.remaining("city").epsilon == 0
+
+
+def test_the_releases_of_linked_datasets_are_counted_together(ledger: Ledger) -> None:
+    ledger.create_dataset("town", "person", 3)
+    for number, name in enumerate(("city", "town", "town")):
+        ledger.commit(ledger.reserve(name, f"r{number}", QUESTION, cost("0.5")), f"d{number}")
+    ledger.link("city", "town")
+    assert ledger.show("city").published == ledger.show("town").published
+    assert ledger.show("city").published.number == 3
+
+
 def test_datasets_with_different_units_cannot_be_linked(ledger: Ledger) -> None:
     ledger.create_dataset("daily", "person-day", 1, timezone="Asia/Tokyo")
     ledger.create_dataset("other", "person-day", 1, timezone="UTC")

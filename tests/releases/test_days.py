@@ -174,6 +174,10 @@ def test_every_day_that_stay_detection_looks_at_is_charged(world: World) -> None
             assert len(charged_periods(ledger, "days", Window.parse(when), FOUND)) == days
         before = Window.parse((datetime.fromisoformat("2021-06-03T23:10:00+00:00") - minute).isoformat())
         assert charged_periods(ledger, "days", before, FOUND) == (TODAY.isoformat(),)
+        # What is seen exactly so long after an interval is looked at, too.
+        for end, days in (("23:09", 1), ("23:10", 2)):
+            hour = Window.parse(f"2021-06-03T22:00:00+00:00/2021-06-03T{end}:00+00:00")
+            assert len(charged_periods(ledger, "days", hour, FOUND)) == days
 
 
 def test_with_no_end_of_silence_a_day_that_is_not_charged_would_decide(
