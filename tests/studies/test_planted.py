@@ -114,6 +114,7 @@ SAYS = {
     "hours the other way round": "map.html says other than answers.csv",
     "lower bound that is only probable": "says too much at B of ({A}, {A})",
     "alarms of one place counted once": "books 0.5 for a transcript that reveals more",
+    "half of the price promised": "promises 0.5 and delta 0",
     "price rounded down": "books 0.33 for a transcript that reveals more",
     "second alarm given back": "books 0.5 for a transcript that reveals more",
     "half the price": "books 0.5 for a transcript that reveals more",

@@ -242,7 +242,10 @@ def too_bold(way: Way) -> str | None:
 
 
 def _other_price(way: Way, made: Made) -> str | None:
-    """Where there is a delta, nothing comes back: every transcript is charged the whole price."""
+    """What is promised is the whole price; where there is a delta, every transcript is charged it, too."""
+    promised = made.release.record.guarantee
+    if (promised.epsilon, promised.delta) != (way.epsilon, way.delta):
+        return f"promises {exact.show(promised.epsilon)} and delta {exact.show(promised.delta)}"
     whole = not way.delta or made.charged == way.epsilon
     if whole and made.charged_delta == way.delta:
         return None

@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import io
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
@@ -17,6 +18,7 @@ from safeside.releases.pages import read_data
 
 Said = tuple[str, int | None]
 """A state and an upper bound."""
+_AT_ZERO: Final = "certified_at_zero"
 Threshold = Callable[[str], int | None]
 
 
@@ -35,6 +37,9 @@ def says_otherwise(made: Made, threshold: Threshold) -> str | None:
     answers, question = made.answers(), made.release.record.question
     hidden = {} if question.publish_at_least else {"AT_LEAST": "UNCLEAR"}
     shown = {condition: (hidden.get(state, state), upper) for condition, (state, upper) in answers.items()}
+    often = Counter(state for state, _ in answers.values())
+    if any(number != often[name] for name, number in made.release.record.answers.items() if name != _AT_ZERO):
+        return "release.json counts other answers than answers.csv has"
     if answers != _of_table(made):
         return "answers.parquet says other than answers.csv"
     for name, read in (("answers.geojson", _of_features), ("map.html", _of_map)):

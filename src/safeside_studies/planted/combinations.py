@@ -12,6 +12,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
 
+import msgspec
 import numpy as np
 
 from safeside.audit.published import Way, exactly, too_bold
@@ -42,6 +43,7 @@ from safeside.releases.methods.counts import NoisyCounts
 from safeside.releases.methods.selection import SelectedConditions
 from safeside.releases.methods.sparse import SparseCounts
 from safeside.releases.question import Question
+from safeside.releases.record import Promised
 from safeside.visits import Counts, count_visits
 from safeside_studies.planted.mechanisms import Caught, named
 from safeside_studies.planted.procedures import caught
@@ -344,6 +346,18 @@ def lower_bound_that_is_only_probable() -> Caught:
         return caught(exactly(_PADDED))
 
 
+def half_of_the_price_promised() -> Caught:
+    """The release says that it guarantees twice as much privacy as was charged for."""
+    whole = Promised.of
+
+    def half(asked: Conditions, **more: Any) -> Promised:
+        told = whole(asked, **more)
+        return msgspec.structs.replace(told, epsilon=told.epsilon / 2)
+
+    with replaced(Promised, "of", half):
+        return caught(exactly(COUNTS))
+
+
 def delta_beyond_the_cap() -> Caught:
     """There is room for whatever epsilon there is room for."""
     with replaced(Budget, "fits", lambda self, room: self.epsilon <= room.epsilon):
@@ -376,5 +390,6 @@ COMBINATIONS: Final = named(
     limit_not_held_against_sparse_answers,
     stop_at_the_number_of_people_given_back,
     lower_bound_that_is_only_probable,
+    half_of_the_price_promised,
     delta_beyond_the_cap,
 )
