@@ -171,9 +171,7 @@ CHECKED: Final[dict[str, tuple[str, ...]]] = every.CHECKED | {
         "tests/ledger/test_checkpoints.py::test_nothing_is_forgotten_by_one_who_begins_at_a_checkpoint",
         "tests/ledger/test_tampering.py::test_a_dropped_event",
     ),
-    "A link cannot be undone": (
-        "tests/ledger/test_ledger.py::test_linked_datasets_share_the_smaller_budget",
-    ),
+    "A link cannot be undone": ("tests/ledger/test_links.py::test_linked_datasets_share_the_smaller_budget",),
     "The one exception is input that cannot be counted": (
         "tests/ledger/test_ledger.py::test_a_question_refused_before_anything_is_drawn_goes_back_in_full",
     ),

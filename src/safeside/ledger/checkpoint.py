@@ -36,7 +36,7 @@ _MOST: Final = 16
 _DEEPEST: Final = 64
 """So many digits a path has."""
 _SEVERAL, _TOP = 8, 2
-"""Whoever is behind by so many keys will look up others soon: so many levels below the root are read whole."""
+"""Whoever is behind by so many keys will look up others soon: so many levels under the root are read."""
 
 Fetch = Callable[[Iterable[str]], dict[str, str]]
 """Nodes by their names, as far as they are there."""
