@@ -16,8 +16,10 @@ from tests.visits.read.test_parquet import by_converted_type
 
 from safeside.errors import BadFile
 from safeside.groups import check_people, count_people, read_groups
+from safeside.progress import quiet
 from safeside.visits import VisitFormat, Window
 from safeside.visits.read.parquet import CompactReader
+from safeside.visits.read.source import open_paths, open_visits
 
 EVER = Window.parse("2024-01-01/2024-12-31", "UTC")
 SIZE, CLAIMED = 15, 10
@@ -122,3 +124,19 @@ def test_one_column_with_more_values_than_the_footer_claims_leaves_nothing_unrea
     claim_values(path, group, [name for name in rows.column_names if name != longer])
     said = same_with_notes(path, [NOT_YET, DAY], tmp_path / "notes")
     assert all("cannot be read to the end" in str(one) for one in said)
+
+
+def test_only_a_look_at_the_first_rows_is_taken_without_the_condition(tmp_path: Path) -> None:
+    path = tmp_path / "visits.parquet"
+    log(SIZE).write_parquet(path)
+    declared = VisitFormat()
+    whole = open_visits(path, open_paths(path, declared, key=None, progress=quiet), declared)
+    for source in (whole, whole.only([(path, None)])):
+        read, first = source.frame.to_native(), source.first.to_native()
+        assert isinstance(read, pl.LazyFrame)
+        assert isinstance(first, pl.LazyFrame)
+        assert "SELECTION" in read.explain()
+        assert "SELECTION" not in first.explain()
+        assert first.collect().equals(read.collect())
+    some = whole.only([(path, (2, 3))])
+    assert len(some.first.to_native().collect()) == len(some.frame.to_native().collect()) == 3

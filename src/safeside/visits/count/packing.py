@@ -159,7 +159,7 @@ def pack(source: Source, pairs: Frame, places: Places, tuning: Tuning, windows: 
     layout = Layout(place=bits, windows=windows)
     if bits > _MOST_PLACE_BITS or bits + layout.window > _MOST_CELL_BITS:
         return None
-    first = native if source.engine != "polars" else source.frame.to_native()
+    first = native if source.engine != "polars" else source.first.to_native()
     look = types["person"] == nw.String or (source.rows or 0) > tuning.peek_above
     who = _person(types["person"], first if look else None, 1 << layout.person)
     where = _number("place", types["place"], place_text)

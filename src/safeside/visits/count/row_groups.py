@@ -36,6 +36,7 @@ from safeside import untrusted
 from safeside.errors import UnsafeFile
 from safeside.visits.count.row_checks import doubtful, row_checks
 from safeside.visits.read.engines import collect
+from safeside.visits.read.files import Run
 from safeside.visits.read.fingerprint import short_key
 from safeside.visits.read.parquet import row_groups
 from safeside.visits.read.roles import TimeForm
@@ -80,7 +81,7 @@ def skip_row_groups(source: Source, window: Window, key: bytes, folder: Path) ->
         return source
     opened = source.opened
     assert opened is not None
-    kept: list[tuple[Path, tuple[int, int] | None]] = []
+    kept: list[Run] = []
     new: list[tuple[_Notes, list[RowGroup]]] = []
     for path, digest in zip(opened.paths, opened.digests, strict=True):
         notes = _Notes(folder, key, digest, source)
@@ -95,8 +96,7 @@ def skip_row_groups(source: Source, window: Window, key: bytes, folder: Path) ->
         notes.write(groups)
     if kept == [(path, None) for path in opened.paths]:
         return source
-    columns = dict.fromkeys(name for role in source.roles.columns for name in source.roles.read(role))
-    return source.only(opened.scan_runs(kept, columns, source.roles.always))
+    return source.only(kept)
 
 
 def _applies(source: Source) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +20,8 @@ from safeside.visits.read.paths import TABLE, TEXT, Found, cannot_open, find_fil
 
 _MAGIC: Final = b"PAR1"
 _WRITTEN_ALL: Final = "_SUCCESS"
+Run = tuple[Path, tuple[int, int] | None]
+"""Rows of a table: so many from some row on, or all of them."""
 END_IT: Final = "Export the file again, or, if it is whole, end its last line with a line break."
 
 
@@ -70,10 +72,13 @@ class Opened:
         return self._tables(paths, by)
 
     def scan_runs(
-        self, kept: Iterable[tuple[Path, tuple[int, int] | None]], columns: Iterable[str], by: str
+        self,
+        kept: Iterable[Run],
+        chosen: Sequence[str],
+        *,
+        by: str | None = None,
     ) -> pl.LazyFrame:
-        """These columns of tables: of each file named either all rows, or so many from some row on."""
-        chosen = list(columns)  # of the others each file may have its own, which cannot be joined
+        """These columns of runs of rows; of the others each file may have its own, which cannot be joined."""
         runs = [
             self._tables([path], by).select(chosen)
             if run is None

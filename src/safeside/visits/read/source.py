@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -18,7 +18,7 @@ from safeside.progress import Progress, quiet
 from safeside.visits.findings import Doubt, Finding, RowLocation, stop_on
 from safeside.visits.read.csv_bytes import lines_of
 from safeside.visits.read.dataframes import Frame, from_dataframe, from_native, join_times, prepare
-from safeside.visits.read.files import Opened, open_files
+from safeside.visits.read.files import Opened, Run, open_files
 from safeside.visits.read.fingerprint import Fingerprint
 from safeside.visits.read.format import VisitFormat
 from safeside.visits.read.identifiers import is_text
@@ -46,6 +46,26 @@ class Source:
     findings: tuple[Finding, ...]
     declared: VisitFormat
     progress: Progress
+    kept: Sequence[Run] | None = None
+    """The runs of rows that are read of its tables, where that is not all of them."""
+
+    @property
+    def first(self) -> Frame:
+        """The same rows, of which a look at the first few takes little time.
+
+        Tables are read without the condition that finds every row (`Opened.scan`): a look may choose a way to
+        count, and decide nothing else.
+        """
+        if self.opened is None:
+            return self.frame
+        kept, columns = self.kept, self._columns
+        rows = self.opened.scan() if kept is None else self.opened.scan_runs(kept[:1], columns)
+        return prepare(rows, self.roles, self.declared)
+
+    @property
+    def _columns(self) -> list[str]:
+        """The columns of tables that are read."""
+        return list(dict.fromkeys(name for role in self.roles.columns for name in self.roles.read(role)))
 
     @property
     def text_persons(self) -> bool:
@@ -70,9 +90,11 @@ class Source:
         assert self.opened is not None
         return prepare(self.opened.scan(path, by=by), self.roles, self.declared)
 
-    def only(self, rows: pl.LazyFrame) -> Source:
-        """The same source with fewer rows of its files."""
-        return replace(self, frame=prepare(rows, self.roles, self.declared))
+    def only(self, kept: Sequence[Run]) -> Source:
+        """The same source with fewer rows of its tables."""
+        assert self.opened is not None
+        rows = self.opened.scan_runs(kept, self._columns, by=self.roles.always)
+        return replace(self, frame=prepare(rows, self.roles, self.declared), kept=kept)
 
     def where(self, path: Path | None, rows: list[int]) -> tuple[RowLocation, ...]:
         """Row numbers from 0 as a person finds them: lines of a text file, rows of a table from 1."""
