@@ -35,8 +35,10 @@ EMPTY: Final = ""
 _MOST: Final = 16
 _DEEPEST: Final = 64
 """So many digits a path has."""
-_SEVERAL, _TOP = 8, 2
-"""Whoever is behind by so many keys will look up others soon: so many levels under the root are read."""
+_SEVERAL: Final = 8
+"""Whoever is behind by so many keys will look up others soon, and reads the top of the tree whole."""
+_TOP: Final = 2
+"""So many levels under the root are its top."""
 
 Fetch = Callable[[Iterable[str]], dict[str, str]]
 """Nodes by their names, as far as they are there."""
